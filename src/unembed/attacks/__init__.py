@@ -1,0 +1,21 @@
+"""The adversaries, one file each: inversion, keyword, attribute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unembed.attacks.base import check_attack_class
+from unembed.registry import Registry
+
+ATTACKS: Registry[type[Any]] = Registry(
+    "attack",
+    {
+        "inversion/mlc": "unembed.attacks.inversion.mlc:MLC",
+        "inversion/mlp": "unembed.attacks.inversion.mlp:InversionMLP",
+        "keyword/svm": "unembed.attacks.keyword.svm:KeywordSVM",
+        "keyword/mlp": "unembed.attacks.keyword.mlp:KeywordMLP",
+        "attribute/linear": "unembed.attacks.attribute.linear:AttributeLinear",
+    },
+    group="unembed.attacks",
+    check=check_attack_class,
+)

@@ -1,0 +1,59 @@
+"""The contract of an attack: an adversary for one game, with no door to the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
+
+from unembed.encoders.base import Vectors
+from unembed.games.threat import Capability
+
+K = TypeVar("K", contravariant=True)
+G = TypeVar("G", covariant=True)
+
+
+@dataclass(frozen=True)
+class AttackFacts:
+    """What every attack says of itself.
+
+    ``version`` goes up whenever the attack's results may change; it is part of a cell's identity.
+    ``default`` attacks run in an audit that names none.
+    """
+
+    name: str
+    game: str
+    title: str
+    requires: frozenset[Capability]
+    cost: Literal["seconds", "minutes", "hours"]
+    paper: str | None = None
+    section: str | None = None
+    departures: str | None = None
+    version: int = 1
+    default: bool = True
+
+
+@runtime_checkable
+class Attack(Protocol[K, G]):
+    """``fit`` on knowledge, ``run`` on vectors; parameters as in scikit-learn; random choices from ``seed``."""
+
+    facts: ClassVar[AttackFacts]
+    seed: int
+
+    def fit(self, knowledge: K) -> Self:
+        """Learn from what the adversary knows."""
+        ...
+
+    def run(self, vectors: Vectors) -> G:
+        """Guess."""
+        ...
+
+
+def check_attack_class(candidate: object) -> str | None:
+    """What keeps an object from being an attack class, or None."""
+    if not isinstance(candidate, type):
+        return "it is not a class"
+    if not isinstance(getattr(candidate, "facts", None), AttackFacts):
+        return "it has no AttackFacts named 'facts'"
+    wanted = ("fit", "run", "get_params", "set_params")
+    absent = [m for m in wanted if not callable(getattr(candidate, m, None))]
+    return f"it lacks {', '.join(absent)}" if absent else None

@@ -1,0 +1,150 @@
+"""One network with an output per vocabulary word: what MLC and its stronger form share.
+
+Cost: a training step is 6 · batch · parameters FLOPs, nearly all in the output layer (hidden × words), and
+one read and write of that layer's weights and Adam moments; the loss adds two passes over batch × words.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, vstack
+
+from unembed.encoders.base import Vectors
+from unembed.errors import CannotMeasureError
+from unembed.games.inversion import InversionGuess, InversionKnowledge
+from unembed.metrics.sets import best_prefix
+from unembed.nn.device import pick_device
+from unembed.nn.features import InputRows, Scaling, Standardiser
+from unembed.params import Parametrised
+from unembed.seeds import generator, seed_for
+
+RUN_BATCH = 1024
+#: Words less likely than this are never guessed; bounds the memory of ranking all (text, word) pairs.
+LEAST_PROBABILITY = 0.02
+
+
+class WordClassifier(Parametrised):
+    """Trains eq. 8 of Song over (vector, word set) pairs; subclasses say how wide and with which threshold."""
+
+    seed: int
+    device: str
+
+    scaler_: Standardiser
+    model_: Any
+    thresholds_: NDArray[np.float32]
+
+    def _train(
+        self,
+        knowledge: InversionKnowledge,
+        *,
+        scaling: Scaling,
+        width: int = 0,
+        depth: int = 0,
+        dropout: float = 0.0,
+        validate: float,
+        **loop: Any,
+    ) -> Self:
+        """Fit the network; ``validate`` is the share of pairs held back to choose epoch and thresholds."""
+        import torch
+
+        from unembed.nn.losses import set_cross_entropy
+        from unembed.nn.modules import ResidualPerceptron
+        from unembed.nn.training import train
+
+        n, word_count = knowledge.labels.shape
+        if knowledge.vectors.shape[0] != n:
+            raise CannotMeasureError(f"{knowledge.vectors.shape[0]} vectors but word sets of {n} texts")
+        self.device_ = pick_device(self.device)
+        torch.manual_seed(seed_for(self.seed, "weights") % 2**32)
+        rng = generator(self.seed, "batches")
+        order = generator(self.seed, "validation").permutation(n)
+        held = min(int(n * validate), 2000)
+        checking, training = np.sort(order[:held]), np.sort(order[held:])
+        self.scaler_ = Standardiser(scaling).fit(knowledge.vectors)
+        labels = knowledge.labels[training].tocsr()
+        model = ResidualPerceptron(self.scaler_.width, width, depth if width else 0, word_count, dropout=dropout)
+        prior = (np.asarray(labels.sum(axis=0)).ravel() + 0.5) / (len(training) + 1)
+        with torch.no_grad():
+            model.straight.bias.copy_(torch.from_numpy(np.log(prior / (1 - prior)).astype(np.float32)))
+        self.model_ = model.to(self.device_)
+
+        inputs = InputRows(self.scaler_, knowledge.vectors, training, self.device_)
+
+        def loss_of(rows: NDArray[np.int64]) -> torch.Tensor:
+            batch = labels[rows]
+            where = np.repeat(np.arange(len(rows)), np.diff(batch.indptr))
+            return set_cross_entropy(
+                self.model_(inputs[rows]),
+                torch.from_numpy(where).to(self.device_),
+                torch.from_numpy(batch.indices.astype(np.int64)).to(self.device_),
+            )
+
+        content = knowledge.vocabulary.content
+        if held:
+            vectors, truth = knowledge.vectors[checking], knowledge.labels[checking].tocsr()
+            best: dict[str, Any] = {"f1": -1.0}
+
+            def score() -> float:
+                thresholds, f1 = best_thresholds(self._confidences(vectors), truth, content)
+                if f1 > best["f1"]:
+                    best.update(f1=f1, thresholds=thresholds)
+                return f1
+
+            self.log_ = train(self.model_, loss_of, n=len(training), rng=rng, score=score, **loop)
+            self.thresholds_ = best["thresholds"]
+        else:
+            self.log_ = train(self.model_, loss_of, n=len(training), rng=rng, **loop)
+        return self
+
+    def _confidences(self, vectors: Vectors, least: float = LEAST_PROBABILITY) -> csr_matrix:
+        """Probabilities of at least ``least``, as CSR."""
+        import torch
+
+        parts = []
+        with torch.no_grad():
+            for start in range(0, int(vectors.shape[0]), RUN_BATCH):
+                inputs = torch.from_numpy(self.scaler_.transform(vectors[start : start + RUN_BATCH]))
+                sure = torch.sigmoid(self.model_(inputs.to(self.device_)))
+                rows, columns = torch.nonzero(sure >= least, as_tuple=True)
+                data = sure[rows, columns].float().cpu().numpy()
+                shape = (len(inputs), sure.shape[1])
+                parts.append(csr_matrix((data, (rows.cpu().numpy(), columns.cpu().numpy())), shape=shape))
+        return csr_matrix(vstack(parts)) if parts else csr_matrix((0, len(self.thresholds_)), dtype=np.float32)
+
+    def run(self, vectors: Vectors) -> InversionGuess:
+        """Words whose probability reaches their threshold, with that probability as confidence."""
+        guess = self._confidences(vectors, float(self.thresholds_.min()))
+        guess.data[guess.data < self.thresholds_[guess.indices]] = 0
+        guess.eliminate_zeros()
+        return guess
+
+
+def best_thresholds(
+    confidences: csr_matrix, truth: csr_matrix, content: NDArray[np.bool_]
+) -> tuple[NDArray[np.float32], float]:
+    """One threshold for content words and one for function words, each with the best pooled F1.
+
+    Returns them as one value a word, and the F1 of the content words.
+    """
+    thresholds = np.full(len(content), 0.5, dtype=np.float32)
+    hit = np.asarray(truth[_rows_of(confidences), confidences.indices]).ravel() != 0
+    present = np.asarray(truth.sum(axis=0)).ravel()
+    reached = 0.0
+    for group in (content, ~content):
+        inside = group[confidences.indices]
+        order = np.argsort(-confidences.data[inside], kind="stable")
+        hits, sure = hit[inside][order].astype(np.float64), confidences.data[inside][order]
+        count = best_prefix(hits, float(present[group].sum()))
+        if count:
+            thresholds[group] = sure[count - 1]
+            if group is content:
+                reached = float(2 * hits[:count].sum() / (count + present[group].sum()))
+    return thresholds, reached
+
+
+def _rows_of(matrix: csr_matrix) -> NDArray[np.int64]:
+    rows: NDArray[np.int64] = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return rows

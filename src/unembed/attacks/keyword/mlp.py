@@ -1,0 +1,119 @@
+"""Three-layer perceptron per keyword (Pan VI-C): 80 sigmoid units, batch 64; all keywords trained as one."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unembed.attacks.base import AttackFacts
+from unembed.encoders.base import Vectors
+from unembed.games.keyword import KeywordGuess, KeywordKnowledge
+from unembed.games.threat import Capability
+from unembed.nn.device import pick_device
+from unembed.nn.features import Standardiser
+from unembed.params import Parametrised
+from unembed.seeds import generator, seed_for
+
+
+class KeywordMLP(Parametrised):
+    """One small network a keyword, stacked: one batched product instead of a training per keyword."""
+
+    facts: ClassVar[AttackFacts] = AttackFacts(
+        name="keyword/mlp",
+        game="keyword",
+        title="Keyword inference with small neural networks",
+        requires=frozenset({Capability.VECTORS, Capability.PAIRS}),
+        cost="seconds",
+        paper="pan2020",
+        section="VI-B, VI-C",
+        departures="Inputs are standardised; all keywords are trained together as one batched model, each on its "
+        "own texts, with batches drawn anew for each keyword.",
+    )
+
+    def __init__(
+        self,
+        *,
+        hidden: int = 80,
+        epochs: int = 50,
+        batch_size: int = 64,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.01,
+        min_steps: int = 500,
+        device: str = "auto",
+        seed: int = 0,
+    ) -> None:
+        self.hidden = hidden
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.min_steps = min_steps
+        self.device = device
+        self.seed = seed
+
+    def fit(self, knowledge: KeywordKnowledge) -> Self:
+        """An epoch passes over the largest keyword's texts; smaller sets are repeated."""
+        import torch
+        from torch.nn import functional
+
+        from unembed.nn.modules import StackedPerceptron
+        from unembed.nn.training import train
+
+        self.device_ = pick_device(self.device)
+        self.scaler_ = Standardiser().fit(knowledge.vectors)
+        inputs = torch.from_numpy(self.scaler_.transform(knowledge.vectors)).to(self.device_)
+        start = torch.Generator().manual_seed(seed_for(self.seed, "weights") % 2**32)
+        count = len(knowledge.keywords)
+        model = StackedPerceptron(count, self.scaler_.width, [self.hidden], 2, generator=start).to(self.device_)
+        largest = max(len(r) for r in knowledge.rows)
+        answers = [labels.astype(np.int64) for labels in knowledge.labels]
+        rngs = [generator(self.seed, "order", k) for k in knowledge.keywords]
+        orders = [_ShuffledForever(len(r), rng) for r, rng in zip(knowledge.rows, rngs, strict=True)]
+
+        def loss_of(batch: NDArray[np.int64]) -> torch.Tensor:
+            picks = [o.take(len(batch)) for o in orders]
+            rows = np.stack([r[p] for r, p in zip(knowledge.rows, picks, strict=True)])
+            wanted = np.stack([a[p] for a, p in zip(answers, picks, strict=True)])
+            scores = model(inputs[torch.from_numpy(rows).to(self.device_)])
+            target = torch.from_numpy(wanted).to(self.device_)
+            return functional.cross_entropy(scores.reshape(-1, 2), target.reshape(-1)) * count
+
+        self.log_ = train(
+            model,
+            loss_of,
+            n=largest,
+            epochs=self.epochs,
+            min_steps=self.min_steps,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            rng=generator(self.seed, "batches"),
+        )
+        self.model_ = model
+        return self
+
+    def run(self, vectors: Vectors) -> KeywordGuess:
+        """Log-odds of each keyword."""
+        import torch
+
+        with torch.no_grad():
+            inputs = torch.from_numpy(self.scaler_.transform(vectors)).to(self.device_)
+            scores = self.model_(inputs).double().cpu().numpy()
+        return np.ascontiguousarray((scores[:, :, 1] - scores[:, :, 0]).T)
+
+
+class _ShuffledForever:
+    """Row numbers in one shuffled order after another, taken in any portion."""
+
+    def __init__(self, n: int, rng: np.random.Generator) -> None:
+        self.n, self.rng = n, rng
+        self.left = rng.permutation(n)
+
+    def take(self, count: int) -> NDArray[np.int64]:
+        """The next ``count`` rows."""
+        while len(self.left) < count:
+            self.left = np.concatenate([self.left, self.rng.permutation(self.n)])
+        taken, self.left = self.left[:count], self.left[count:]
+        return taken

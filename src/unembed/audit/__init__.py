@@ -1,0 +1,1 @@
+"""Threat model, plan, cells, run folder, scheduling and resume."""

@@ -1,0 +1,132 @@
+"""Putting a run together: cards, findings, verdict, the policy's answer."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from unembed._version import __version__
+from unembed.attacks import ATTACKS
+from unembed.audit.cell import CellResult
+from unembed.audit.plan import Plan
+from unembed.audit.prepare import Sides
+from unembed.audit.spec import AuditSpec
+from unembed.encoders.base import EncoderCard
+from unembed.games import GAMES
+from unembed.games.threat import ADVERSARIES
+from unembed.gate.baseline import read_baseline
+from unembed.gate.judge import judge
+from unembed.results.schema import AdversaryCard, AttackCard, Environment, GameCard, Run
+from unembed.results.verdict import verdict
+
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "torch",
+    "transformers",
+    "sentence-transformers",
+    "joblib",
+    "pyarrow",
+)
+
+
+def assemble(
+    spec: AuditSpec,
+    *,
+    spec_given: dict[str, Any],
+    command: str,
+    created: str,
+    finished: str,
+    seconds: float,
+    sides: Sides,
+    card: EncoderCard,
+    plan: Plan,
+    results: list[CellResult],
+) -> Run:
+    """The result of an audit, judged by its policy if it has one."""
+    records = [r.record for r in results]
+    findings = [f for r in results for f in r.findings]
+    attacks = list(dict.fromkeys(c.identity["attack"]["name"] for c in plan.cells))
+    games = list(dict.fromkeys(c.identity["game"]["name"] for c in plan.cells))
+    played = list(dict.fromkeys(c.identity["adversary"] for c in plan.cells))
+    run = Run(
+        title=spec.title or f"{Path(spec.data.texts).name} · {card.name}",
+        command=command,
+        created_at=created,
+        finished_at=finished,
+        seconds=seconds,
+        status="nothing-ran" if not findings else "complete" if all(r.status == "done" for r in records) else "partial",
+        spec_given=spec_given,
+        spec=spec.model_dump(mode="json", exclude={"run"}),
+        environment=environment(spec),
+        encoder=card.as_dict(),
+        data=sides.cards,
+        adversaries=[adversary_card(a) for a in played],
+        games=[game_card(g) for g in games],
+        attacks=[attack_card(a) for a in attacks],
+        cells=records,
+        findings=findings,
+        skipped=plan.skipped,
+        verdict=verdict(findings, [ADVERSARIES[a].name for a in spec.adversaries]),
+    )
+    if spec.policy is None:
+        return run
+    baseline = read_baseline(Path(spec.baseline)) if spec.baseline else None
+    return run.model_copy(update={"gate": judge(run, spec.policy, baseline)})
+
+
+def adversary_card(name: str) -> AdversaryCard:
+    """An adversary as the report shows it."""
+    who = ADVERSARIES[name]
+    held = sorted(c.value for c in who.capabilities)
+    return AdversaryCard(name=who.name, title=who.title, description=who.description, capabilities=held)
+
+
+def game_card(name: str) -> GameCard:
+    """A game as the report shows it."""
+    facts = GAMES.get(name).facts
+    return GameCard(
+        name=facts.name,
+        question=facts.question,
+        metric=facts.metric,
+        metric_meaning=facts.metric_meaning,
+        consequence=facts.consequence,
+        tags=list(facts.tags),
+    )
+
+
+def attack_card(name: str) -> AttackCard:
+    """An attack as the report shows it."""
+    facts = ATTACKS.get(name).facts
+    return AttackCard(
+        name=name,
+        game=facts.game,
+        title=facts.title,
+        paper=facts.paper,
+        section=facts.section,
+        departures=facts.departures,
+        requires=sorted(r.value for r in facts.requires),
+        cost=facts.cost,
+    )
+
+
+def environment(spec: AuditSpec) -> Environment:
+    """Versions and the machine, as far as they can change a number."""
+    packages = {}
+    for name in PACKAGES:
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return Environment(
+        unembed=__version__,
+        python=".".join(str(v) for v in sys.version_info[:3]),
+        platform=f"{platform.system()} {platform.machine()}",
+        packages=packages,
+        threads=spec.threads,
+        device=spec.device,
+    )

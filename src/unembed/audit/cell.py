@@ -1,0 +1,257 @@
+"""Running one cell, in whatever process: load both sides from the work folder, deal, play, write the finding."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unembed.attacks import ATTACKS
+from unembed.audit.masking import mask
+from unembed.audit.plan import Cell
+from unembed.audit.workspace import load_corpus, load_vectors
+from unembed.corpora.corpus import Corpus
+from unembed.defenses import DEFENSES
+from unembed.encoders.base import Vectors
+from unembed.errors import CannotMeasureError, UnembedError
+from unembed.games import GAMES
+from unembed.games.base import Material
+from unembed.games.play import Play, play, status_of
+from unembed.games.threat import ADVERSARIES, Adversary, Capability
+from unembed.results.io import write_atomically
+from unembed.results.schema import CellRecord, Cost, Finding, Floor, Model, Sample, Slice, Trust
+from unembed.seeds import generator, seed_for
+
+
+class CellResult(Model):
+    """The file of one cell."""
+
+    record: CellRecord
+    findings: list[Finding]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A cell with all a worker needs: plain data and paths, nothing large."""
+
+    cell: Cell
+    work: str
+    result: str
+    encoder: str
+    threads: int
+    device: str
+    samples: bool
+    masked_slices: bool
+
+
+def run_cell(task: Task) -> str:
+    """Run one cell and write its file; a failure is recorded in the file, never raised. Returns the key."""
+    from threadpoolctl import threadpool_limits
+
+    started = time.perf_counter()
+    identity = _shown_identity(task)
+    try:
+        with threadpool_limits(limits=task.threads):
+            _set_torch_threads(task.threads)
+            findings = [_measure(task)]
+        record = CellRecord(key=task.cell.key, identity=identity, status="done", seconds=time.perf_counter() - started)
+    except Exception as error:
+        findings = []
+        record = CellRecord(
+            key=task.cell.key,
+            identity=identity,
+            status="failed",
+            error=str(error) if isinstance(error, UnembedError) else f"{type(error).__name__} in {_place(error)}",
+            # A foreign message may quote the user's texts; the places of the traceback can't.
+            traceback=None if isinstance(error, UnembedError) else "".join(traceback.format_tb(error.__traceback__)),
+            seconds=time.perf_counter() - started,
+        )
+    write_atomically(Path(task.result), CellResult(record=record, findings=findings).model_dump_json(indent=1))
+    return task.cell.key
+
+
+def _shown_identity(task: Task) -> dict[str, Any]:
+    """The identity as the result file shows it: proposed keywords are words of the collection, so masked."""
+    identity = task.cell.identity
+    keywords = identity["game"]["params"].get("keywords")
+    if not task.masked_slices or not keywords:
+        return identity
+    params = {**identity["game"]["params"], "keywords": [mask(k) for k in keywords]}
+    return {**identity, "game": {**identity["game"], "params": params}}
+
+
+def _place(error: BaseException) -> str:
+    """The innermost line that raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
+
+
+def _set_torch_threads(threads: int) -> None:
+    """The number of threads is part of a cell's identity, so that every back-end gives the same bits."""
+    from importlib.util import find_spec
+
+    if find_spec("torch") is not None:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+def _measure(task: Task) -> Finding:
+    cell = task.cell
+    game = GAMES.get(cell.identity["game"]["name"])(**cell.identity["game"]["params"])
+    attack_facts = cell.identity["attack"]
+    attack = ATTACKS.get(attack_facts["name"])(**attack_facts["params"])
+    attack.set_params(seed=seed_for(cell.seed, "attack"))
+    if "device" in attack.get_params():
+        attack.set_params(device=task.device)
+    deal = game.deal(_material(task))
+    played = play(game, attack, deal, cell.seed)
+    device = str(getattr(attack, "device_", "cpu"))
+    return _finding(task, game, played, deal, device)
+
+
+def _material(task: Task) -> Material:
+    """Both sides as this cell's adversary meets them."""
+    identity, work = task.cell.identity, Path(task.work)
+    known, target = load_corpus(work / f"{identity['known']}.parquet"), load_corpus(work / "target.parquet")
+    known_vectors, target_vectors = load_vectors(work / identity["known"]), load_vectors(work / "target")
+    encode = _answers(work, identity["adversary"])
+    if identity["pairs"] is not None:
+        rows = generator(identity["seed"], "pairs").permutation(len(known))[: identity["pairs"]]
+        known, known_vectors = known.select(np.sort(rows)), known_vectors[np.sort(rows)]
+    if identity["defense"]:
+        defended = _defense(identity["defense"], target_vectors, identity["seed"])
+        target_vectors = defended(target_vectors)
+        if identity["adaptive"]:
+            plain = encode
+            known_vectors = defended(known_vectors)
+
+            def encode(texts: Sequence[str]) -> Vectors:
+                return defended(plain(texts))
+
+    group = identity["group"]
+    placed = ADVERSARIES[identity["adversary"]]
+    adversary = Adversary(
+        placed.name,
+        placed.title,
+        placed.description,
+        frozenset(Capability(c) for c in identity["capabilities"]),
+    )
+    return Material(
+        target=target,
+        known=known,
+        target_vectors=target_vectors,
+        known_vectors=known_vectors,
+        encode=encode,
+        adversary=adversary,
+        seed=task.cell.deal_seed,
+        groups=target.column(group) if group else None,
+    )
+
+
+def _defense(identity: dict[str, Any], owner: Vectors, seed: int) -> Callable[[Vectors], Vectors]:
+    make = DEFENSES.get(identity["name"])
+    defense = make(**identity["params"])
+    defense.set_params(seed=seed_for(seed, "defense", identity["name"]))
+    defense.fit(owner)
+    transform: Callable[[Vectors], Vectors] = defense.transform
+    return transform
+
+
+def _answers(work: Path, adversary: str) -> Callable[[Sequence[str]], Vectors]:
+    """Query access: answers come from the table of texts that were encoded beforehand."""
+
+    def encode(texts: Sequence[str]) -> Vectors:
+        asked: Corpus = load_corpus(work / f"queries-{adversary}.parquet")
+        where = {text: row for row, text in enumerate(asked.texts)}
+        unknown = sum(t not in where for t in texts)
+        if unknown:
+            raise CannotMeasureError(f"{unknown} of {len(texts)} queries were not announced by the game")
+        return load_vectors(work / f"queries-{adversary}")[np.array([where[t] for t in texts], dtype=np.int64)]
+
+    return encode
+
+
+def _finding(task: Task, game: Any, played: Play, deal: Any, device: str) -> Finding:
+    identity = task.cell.identity
+    status, level = status_of(played)
+    adversary = ADVERSARIES[identity["adversary"]]
+    target_ids = load_corpus(Path(task.work) / "target.parquet").ids
+    facts = ATTACKS.get(identity["attack"]["name"]).facts
+    return Finding(
+        id=f"{identity['game']['name']}-{task.cell.key[:8]}",
+        cell=task.cell.key,
+        game=identity["game"]["name"],
+        attack=identity["attack"]["name"],
+        adversary=adversary.name,
+        encoder=task.encoder,
+        defense=_defense_name(identity["defense"]),
+        adaptive=identity["adaptive"],
+        subject=identity["subject"],
+        metric=game.facts.metric,
+        estimate=played.estimate,
+        floors=[Floor(kind=k, estimate=e) for k, e in played.floors.items()],  # type: ignore[arg-type]
+        floor=played.floors[played.floor],
+        excess=played.excess,
+        headroom=played.headroom,
+        secondary=played.scores.secondary,
+        slices=_slices(task, played),
+        samples=_samples(task, played, target_ids, deal.rows),
+        status=status,  # type: ignore[arg-type]
+        level=level,  # type: ignore[arg-type]
+        trust=Trust(
+            trusted=played.check.passed,
+            reason=played.check.reason,
+            check=played.check.estimate,
+            check_floor=played.check.floor,
+        ),
+        cost=Cost(
+            capabilities=sorted(c.value for c in facts.requires),
+            pairs=deal.pairs,
+            queries=deal.queries,
+            targets=int(deal.vectors.shape[0]),
+            fit_seconds=played.fit_seconds,
+            run_seconds=played.run_seconds,
+            device=device,
+        ),
+        seed=task.cell.seed,
+        notes=list(deal.notes),
+    )
+
+
+def _defense_name(identity: dict[str, Any] | None) -> str | None:
+    """Name and parameters, so that two settings of one defense stay apart."""
+    if identity is None:
+        return None
+    inside = ", ".join(f"{k}={v}" for k, v in identity["params"].items())
+    return f"{identity['name']}({inside})" if inside else str(identity["name"])
+
+
+def _slices(task: Task, played: Play) -> list[Slice]:
+    """Names of classes and proposed keywords come from the collection, so they are masked like samples."""
+    slices = []
+    for number, part in enumerate(played.scores.slices, start=1):
+        hidden = task.masked_slices and part.kind in ("class", "keyword")
+        floor = played.floor_slices.get((part.kind, part.name)) if part.floor is None else part.floor
+        name = f"{mask(part.name)} ({part.kind} {number})" if hidden else part.name
+        slices.append(Slice(kind=part.kind, name=name, estimate=part.estimate, floor=floor))
+    return slices
+
+
+def _samples(task: Task, played: Play, target_ids: Sequence[str], rows: Any) -> list[Sample]:
+    show: Callable[[str], str] = (lambda w: w) if task.samples else mask
+    return [
+        Sample(
+            target=target_ids[example.row if rows is None else int(rows[example.row])],
+            truth=[show(w) for w in example.truth],
+            recovered=[show(w) for w in example.recovered],
+            hits=[w in example.truth for w in example.recovered],
+            masked=not task.samples,
+        )
+        for example in played.examples
+    ]

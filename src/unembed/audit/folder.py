@@ -1,0 +1,64 @@
+"""The run folder: ``run.json``, append-only ``events.jsonl``, one file per cell, a work folder while it runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from unembed.audit.cell import CellResult
+from unembed.errors import UsageError
+
+
+def now() -> str:
+    """The time, in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class RunFolder:
+    """Paths of one run and what is already there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.cells = path / "cells"
+        self.work = path / "work"
+        self.result = path / "run.json"
+        try:
+            self.cells.mkdir(parents=True, exist_ok=True)
+            with (path / "events.jsonl").open("a"):
+                pass
+        except OSError as error:
+            raise UsageError(f"can't use {path} as run folder: {error.strerror or error}") from error
+
+    def event(self, kind: str, **facts: Any) -> None:
+        """Append one line to the log; facts never hold text of the corpus."""
+        line = json.dumps({"at": now(), "event": kind, **facts}, ensure_ascii=True)
+        try:
+            with (self.path / "events.jsonl").open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+        except OSError as error:
+            raise UsageError(f"can't write to {self.path}: {error.strerror or error}") from error
+
+    def cell_path(self, key: str) -> Path:
+        """The file of one cell."""
+        return self.cells / f"{key}.json"
+
+    def finished(self, key: str) -> CellResult | None:
+        """The result of a cell that is done; a failed or unreadable one counts as missing."""
+        path = self.cell_path(key)
+        try:
+            found = CellResult.model_validate_json(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (ValidationError, UnicodeDecodeError) as error:
+            self.event("cell file unreadable", cell=key, error=type(error).__name__)
+            return None
+        return found
+
+    def clear_work(self) -> None:
+        """Remove the texts and vectors of the run; results stay."""
+        shutil.rmtree(self.work, ignore_errors=True)

@@ -1,0 +1,258 @@
+"""From adversaries, games and attacks to cells: what runs, and what does not and why."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unembed.attacks import ATTACKS
+from unembed.audit.prepare import Sides
+from unembed.audit.spec import AuditSpec
+from unembed.defenses import DEFENSES
+from unembed.encoders.base import EncoderCard
+from unembed.errors import UsageError
+from unembed.games import GAMES
+from unembed.games.threat import ADVERSARIES, Adversary, Capability
+from unembed.results.schema import Skipped
+from unembed.seeds import seed_for
+
+#: Goes up when the way cells are played changes: old cell files are then not taken for new ones.
+CELL_VERSION = 1
+SMALLEST_CURVE = 50
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One game with one attack by one adversary: the unit that is run, stored and resumed."""
+
+    key: str
+    identity: dict[str, Any]
+    seed: int
+    deal_seed: int
+
+    @property
+    def label(self) -> str:
+        """A short name for people."""
+        parts = [self.identity["adversary"], self.identity["attack"]["name"]]
+        if self.identity["subject"]:
+            parts.append(self.identity["subject"])
+        if self.identity["pairs"] is not None:
+            parts.append(f"{self.identity['pairs']} pairs")
+        if self.identity["defense"]:
+            kind = "adaptive" if self.identity["adaptive"] else "unaware"
+            parts.append(f"{self.identity['defense']['name']} ({kind})")
+        return " · ".join(parts)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Cells to run and things left out."""
+
+    cells: list[Cell]
+    skipped: list[Skipped]
+
+
+def played_games(spec: AuditSpec, sides: Sides) -> tuple[list[Any], list[Skipped]]:
+    """The games of the spec with their parameters, and those that lack their subject."""
+    games: list[Any] = []
+    skipped: list[Skipped] = []
+    for name in spec.games:
+        make = GAMES.get(name)
+        given = spec.params.get(name, {})
+        if name == "attribute":
+            if not spec.data.attributes:
+                skipped.append(Skipped(what="attribute", reason="no attribute column was named (--attribute COLUMN)"))
+            games += [make(column=column, **given) for column in spec.data.attributes]
+        elif name == "keyword":
+            if not sides.keywords:
+                skipped.append(
+                    Skipped(
+                        what="keyword",
+                        reason="no word is frequent enough on both sides; name some (--keyword)",
+                    )
+                )
+            else:
+                games.append(make(**{"keywords": sides.keywords, "samples": spec.keyword.samples, **given}))
+        else:
+            games.append(make(**given))
+    return games, skipped
+
+
+def make_plan(spec: AuditSpec, sides: Sides, card: EncoderCard, vectors_digest: str) -> Plan:
+    """Every attack each adversary can carry out; for the rest, the capability that is missing."""
+    games, skipped = played_games(spec, sides)
+    cells: list[Cell] = []
+    for adversary_name in spec.adversaries:
+        adversary = _as_placed(ADVERSARIES[adversary_name], spec, card)
+        reason = _not_played(adversary, spec, card)
+        if reason:
+            skipped.append(reason)
+            continue
+        for game in games:
+            for attack_name in _attacks_for(spec, game.facts.name):
+                facts = ATTACKS.get(attack_name).facts
+                missing = adversary.missing(facts.requires)
+                if missing:
+                    skipped.append(_missing(attack_name, adversary, missing))
+                    continue
+                cells += _cells(spec, sides, adversary, game, attack_name, card, vectors_digest)
+    named = [n for n in spec.attacks if ATTACKS.get(n).facts.game not in spec.games]
+    if named:
+        raise UsageError(f"attack '{named[0]}' plays the game '{ATTACKS.get(named[0]).facts.game}': add that game")
+    skipped += _left_out(spec)
+    # A name given twice asks for nothing more than a name given once.
+    return Plan(list({c.key: c for c in cells}.values()), skipped)
+
+
+def _as_placed(adversary: Adversary, spec: AuditSpec, card: EncoderCard) -> Adversary:
+    """Nobody can query an encoder that is not there: vectors from a file come alone."""
+    if spec.data.vectors is None:
+        return adversary
+    held = adversary.capabilities - {Capability.QUERIES}
+    return Adversary(adversary.name, adversary.title, adversary.description, held)
+
+
+def _not_played(adversary: Adversary, spec: AuditSpec, card: EncoderCard) -> Skipped | None:
+    if adversary.name == "outsider" and spec.data.vectors is not None:
+        return Skipped(
+            what="all attacks",
+            adversary=adversary.name,
+            reason="the vectors come from a file: without the encoder an outsider can't make pairs of their own",
+            missing=[Capability.QUERIES.value],
+        )
+    if Capability.WEIGHTS not in adversary.capabilities:
+        return None
+    if not card.open_weights:
+        return Skipped(
+            what="all attacks",
+            adversary=adversary.name,
+            reason="the encoder's weights are not open",
+            missing=[Capability.WEIGHTS.value],
+        )
+    users = [a for a in ATTACKS if Capability.WEIGHTS in ATTACKS.get(a).facts.requires]
+    if not users:
+        return Skipped(
+            what="attacks through the weights",
+            adversary=adversary.name,
+            reason="no installed attack uses the weights yet; this adversary is at least as strong as the insider",
+        )
+    return None
+
+
+def _missing(what: str, adversary: Adversary, missing: list[Capability]) -> Skipped:
+    return Skipped(
+        what=what,
+        adversary=adversary.name,
+        reason=f"the {adversary.name} lacks: {', '.join(missing)}",
+        missing=[m.value for m in missing],
+    )
+
+
+def _left_out(spec: AuditSpec) -> list[Skipped]:
+    """Games nobody asked for, and the questions this version can't ask."""
+    unasked = [Skipped(what=g, reason="not among the games of this audit") for g in GAMES if g not in spec.games]
+    absent = {
+        "pattern": "recovery of whole numbers and codes",
+        "membership": "whether a text was used to train the encoder",
+        "fingerprint": "which encoder made the vectors",
+    }
+    unbuilt = [
+        Skipped(what=name, reason=f"{meaning}: not part of this version")
+        for name, meaning in absent.items()
+        if not any(g.startswith(name) for g in GAMES)
+    ]
+    return unasked + unbuilt
+
+
+def _attacks_for(spec: AuditSpec, game: str) -> list[str]:
+    if spec.attacks:
+        return [n for n in spec.attacks if ATTACKS.get(n).facts.game == game]
+    return [n for n in ATTACKS if (f := ATTACKS.get(n).facts).game == game and f.default]
+
+
+def _cells(
+    spec: AuditSpec,
+    sides: Sides,
+    adversary: Adversary,
+    game: Any,
+    attack_name: str,
+    card: EncoderCard,
+    vectors_digest: str,
+) -> list[Cell]:
+    """The full-strength cell, the curve over pairs (insider's inversion), and the defended ones."""
+    corpus = sides.known_to(adversary.name)
+    size = len(sides.known[corpus])
+    curve: list[int | None] = [None]
+    if game.facts.name == "inversion" and corpus == "inside":
+        curve += [n for s in spec.curve if SMALLEST_CURVE <= (n := int(size * s)) < size]
+    variants: list[tuple[dict[str, Any] | None, bool | None]] = [(None, None)]
+    for defense in spec.defenses:
+        version = DEFENSES.get(defense.name).facts.version
+        resolved = {"name": defense.name, "version": version, "params": defense.params}
+        variants += [(resolved, False), (resolved, True)]
+    cells = []
+    attack = _attack_identity(spec, attack_name)
+    for pairs in curve:
+        for defense_identity, adaptive in variants:
+            if pairs is not None and defense_identity is not None:
+                continue
+            identity = {
+                "cell": CELL_VERSION,
+                "adversary": adversary.name,
+                "capabilities": sorted(adversary.capabilities),
+                "game": {
+                    "name": game.facts.name,
+                    "version": game.facts.version,
+                    "params": _plain(game.get_params()),
+                },
+                "subject": game.subject,
+                "attack": attack,
+                "encoder": card.cache_key("document") or vectors_digest,
+                "known": corpus,
+                "known_fingerprint": sides.known[corpus].fingerprint,
+                "target_fingerprint": sides.target.fingerprint,
+                "group": spec.data.group,
+                "pairs": pairs,
+                "defense": defense_identity,
+                "adaptive": adaptive,
+                "threads": spec.threads,
+                "device": spec.device,
+                "seed": spec.seed,
+            }
+            cells.append(_cell(identity, spec.seed))
+    return cells
+
+
+def _attack_identity(spec: AuditSpec, name: str) -> dict[str, Any]:
+    """Name, version and parameters; for a plug-in file also the digest of its source."""
+    make = ATTACKS.get(name)
+    given = spec.params.get(name, {})
+    params = _plain({k: v for k, v in make().set_params(**given).get_params().items() if k not in ("seed", "device")})
+    identity = {"name": name, "version": make.facts.version, "params": params}
+    if ".py:" in name:
+        source = Path(name.rpartition(":")[0])
+        identity["source"] = hashlib.sha256(source.read_bytes()).hexdigest()
+    return identity
+
+
+def _cell(identity: dict[str, Any], seed: int) -> Cell:
+    text = json.dumps(identity, sort_keys=True, ensure_ascii=True)
+    return Cell(
+        key=hashlib.sha256(text.encode()).hexdigest()[:20],
+        identity=identity,
+        seed=seed_for(seed, "cell", text),
+        deal_seed=deal_seed(seed, identity["game"]["name"], identity["subject"]),
+    )
+
+
+def deal_seed(seed: int, game: str, subject: str | None) -> int:
+    """The same for every attack on a question, so that all are asked about the same targets."""
+    return seed_for(seed, "deal", game, subject or "")
+
+
+def _plain(value: Any) -> Any:
+    """The same as JSON would keep it."""
+    return json.loads(json.dumps(value, default=str))

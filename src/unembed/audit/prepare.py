@@ -1,0 +1,223 @@
+"""From a spec to both sides of the games: read, de-duplicate, split, encode once, write to the work folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unembed.audit.keywords import propose_keywords
+from unembed.audit.spec import AuditSpec
+from unembed.audit.workspace import save_corpus, save_vectors
+from unembed.corpora import duplicates, splits
+from unembed.corpora.corpus import Corpus
+from unembed.corpora.readers import read_corpus_with_report
+from unembed.encoders import build_encoder
+from unembed.encoders.base import Encoder, Vectors
+from unembed.encoders.cache import CachedEncoder, EmbeddingCache
+from unembed.encoders.vectors import VectorsEncoder
+from unembed.errors import CannotMeasureError, DataError, UsageError
+from unembed.results.schema import DataCard
+from unembed.seeds import generator, seed_for
+
+GENERATOR = "generator:"
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The corpora of an audit, before anything is encoded."""
+
+    target: Corpus
+    known: dict[str, Corpus]
+    keywords: tuple[str, ...]
+    keywords_given: bool
+    cards: list[DataCard]
+
+    def known_to(self, adversary: str) -> str:
+        """Which corpus an adversary trains on."""
+        return "external" if adversary == "outsider" else "inside"
+
+
+def read_sides(spec: AuditSpec) -> Sides:
+    """Read, drop duplicates, split so that no near-duplicate of a target is on the adversary's side."""
+    corpus, facts = _read_main(spec)
+    corpus, dropped = duplicates.drop_duplicates(corpus)
+    facts["duplicates dropped"] = dropped.dropped
+    if len(corpus) < 4:
+        raise CannotMeasureError(
+            f"{corpus.name}: {len(corpus)} distinct text(s) left of {dropped.rows}; an audit needs at least 4, "
+            "and some hundred to say anything"
+        )
+    split = splits.split_corpus(
+        corpus,
+        share=spec.share,
+        by=spec.data.group,
+        time=spec.data.time,
+        attribute=spec.data.attributes[0] if spec.data.attributes else None,
+        seed=seed_for(spec.seed, "split"),
+    )
+    target = split.target
+    if len(target) > spec.max_targets:
+        chosen = generator(spec.seed, "targets").choice(len(target), size=spec.max_targets, replace=False)
+        target = target.select(np.sort(chosen))
+    words = tuple(dict.fromkeys(w.strip().lower() for w in spec.keyword.words if w.strip()))
+    keywords = words or propose_keywords(split.adversary, target, spec.keyword.propose)
+    cards = [
+        DataCard(role="corpus", name=corpus.name, rows=len(corpus), fingerprint=corpus.fingerprint, facts=facts),
+        DataCard(
+            role="target",
+            name=corpus.name,
+            rows=len(target),
+            fingerprint=target.fingerprint,
+            facts={"groups": split.report.target_groups} if spec.data.group else {},
+        ),
+        DataCard(
+            role="adversary",
+            name=corpus.name,
+            rows=len(split.adversary),
+            fingerprint=split.adversary.fingerprint,
+            facts={
+                "split by": spec.data.group or spec.data.time or "text",
+                "share": spec.share,
+                **{f"leaks {k}": v for k, v in asdict(split.report.leaks).items() if k in ("exact", "near")},
+                "near-duplicate threshold": split.report.leaks.threshold,
+            },
+        ),
+    ]
+    known = {"inside": split.adversary}
+    if "outsider" in spec.adversaries and spec.data.vectors is None:
+        external, card = _read_external(spec, target)
+        known["external"] = external
+        cards.append(card)
+    return Sides(target, known, keywords, bool(words), cards)
+
+
+def _read_main(spec: AuditSpec) -> tuple[Corpus, dict[str, Any]]:
+    data = spec.data
+    if data.texts.startswith(GENERATOR):
+        made = _generate(data.texts, data.max_texts or 10_000, spec.seed)
+        for name in (*data.attributes, data.group, data.time):
+            if name:
+                made.column(name)
+        return made, {"generated": True}
+    if data.vectors and data.id:
+        raise UsageError("with vectors from a file, rows are matched by their order: leave the id column out")
+    extra = [c for c in (*data.attributes, data.group, data.time) if c]
+    path = f"{data.texts}#{data.split}" if data.split else data.texts
+    corpus, report = read_corpus_with_report(
+        path,
+        column=data.column,
+        columns=extra,
+        id_column=data.id,
+        format=data.format,
+        encoding=data.encoding,
+        delimiter=data.delimiter,
+        max_rows=data.max_texts,
+        seed=seed_for(spec.seed, "sample"),
+    )
+    return corpus, {
+        "rows in file": report.rows,
+        "empty rows skipped": report.empty,
+        "sampled": report.sampled,
+    }
+
+
+def _read_external(spec: AuditSpec, target: Corpus) -> tuple[Corpus, DataCard]:
+    external = spec.external
+    if external.texts.startswith(GENERATOR):
+        corpus = _generate(external.texts, external.rows, spec.seed)
+    else:
+        corpus, _ = read_corpus_with_report(
+            external.texts,
+            column=external.column,
+            max_rows=external.rows,
+            seed=seed_for(spec.seed, "external"),
+        )
+    corpus, _ = duplicates.drop_duplicates(corpus)
+    corpus, leaks = duplicates.remove_leaks(corpus, target)
+    if not len(corpus):
+        raise CannotMeasureError(f"{corpus.name}: every text is a near-duplicate of a target")
+    facts = {"leaks exact": leaks.exact, "leaks near": leaks.near}
+    card = DataCard(role="external", name=corpus.name, rows=len(corpus), fingerprint=corpus.fingerprint, facts=facts)
+    return corpus, card
+
+
+def _generate(name: str, rows: int, seed: int) -> Corpus:
+    from unembed.corpora.generators import GENERATORS
+
+    make = GENERATORS.get(name.removeprefix(GENERATOR))
+    made: Corpus = make(rows, seed=seed_for(seed, "generator", name))
+    return made
+
+
+def open_encoder(spec: AuditSpec, sides: Sides) -> Encoder:
+    """The encoder of the spec, behind the cache unless that is off or the encoder can't be identified."""
+    if spec.data.vectors is not None:
+        return _stored_vectors(spec, sides)
+    options = dict(spec.encoder.options)
+    texts: Sequence[str] = [*sides.known["inside"].texts, *sides.target.texts]
+    if spec.encoder.fit_on:
+        texts = read_corpus_with_report(spec.encoder.fit_on)[0].texts
+    encoder = build_encoder(spec.encoder.name, options, fit_texts=texts)
+    if spec.run.no_cache or encoder.card.sparse:
+        return encoder
+    cache = EmbeddingCache(spec.run.cache) if spec.run.cache else EmbeddingCache()
+    return CachedEncoder(encoder, cache)
+
+
+def _stored_vectors(spec: AuditSpec, sides: Sides) -> Encoder:
+    """The vectors of a file, one a row of the texts; another number of them would pair texts with wrong vectors."""
+    stored = VectorsEncoder(spec.data.vectors, column=spec.data.vectors_column)
+    rows = next(c.facts.get("rows in file", c.rows) for c in sides.cards if c.role == "corpus")
+    if len(stored) != rows:
+        raise DataError(
+            f"{spec.data.vectors} has {len(stored)} vectors for {rows} rows of texts: there must be one a row, "
+            "in the same order"
+        )
+    return stored
+
+
+def encode_sides(
+    spec: AuditSpec,
+    sides: Sides,
+    encoder: Encoder,
+    queries: dict[str, list[str]],
+    work: Path,
+    progress: Progress,
+) -> None:
+    """Encode every text of both sides and every query once; write corpora and vectors to the work folder."""
+    corpora = {"target": sides.target, **sides.known}
+    for name, corpus in corpora.items():
+        save_corpus(corpus, work / f"{name}.parquet")
+        save_vectors(encode_corpus(spec, encoder, corpus, name, progress), work / name)
+    for name, texts in queries.items():
+        asked = Corpus.of(texts, name=name)
+        save_corpus(asked, work / f"queries-{name}.parquet")
+        if texts:
+            save_vectors(
+                _encode_texts(encoder, texts, f"queries of the {name} adversary", progress),
+                work / f"queries-{name}",
+            )
+
+
+def encode_corpus(spec: AuditSpec, encoder: Encoder, corpus: Corpus, name: str, progress: Progress) -> Vectors:
+    """The vectors of a corpus: encoded, or looked up by row where they come from a file."""
+    if spec.data.vectors is not None:
+        rows = np.array([int(i) for i in corpus.ids], dtype=np.int64)
+        vectors: Vectors = encoder.vectors_for_rows(rows)  # type: ignore[attr-defined]
+        return vectors
+    return _encode_texts(encoder, corpus.texts, f"{name} texts", progress)
+
+
+def _encode_texts(encoder: Encoder, texts: Sequence[str], what: str, progress: Progress) -> Vectors:
+    if isinstance(encoder, CachedEncoder):
+        encoder.progress = lambda done, total: progress(what, done, total)
+        return encoder.encode(texts)
+    progress(what, 0, len(texts))
+    vectors = encoder.encode(texts)
+    progress(what, len(texts), len(texts))
+    return vectors

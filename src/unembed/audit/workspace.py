@@ -1,0 +1,82 @@
+"""The work folder of a run: both sides' texts and vectors on disk, so that cells can run in any process.
+
+Vectors travel by memory map, never by value. The folder holds the user's texts and is deleted when the
+run is complete; until then it lets an interrupted run go on.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unembed.corpora.corpus import Corpus
+from unembed.encoders.base import Vectors
+from unembed.errors import UsageError
+
+
+def save_corpus(corpus: Corpus, path: Path) -> None:
+    """Ids, texts and columns as Parquet; column values as JSON, so that mixed types survive."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {"id": pa.array(corpus.ids), "text": pa.array(corpus.texts)}
+    for name, values in corpus.columns.items():
+        columns[f"column:{name}"] = pa.array([json.dumps(v, default=str) for v in values])
+    table = pa.table(columns).replace_schema_metadata({"name": corpus.name})
+    _write(path, lambda file: pq.write_table(table, file, compression="zstd"))
+
+
+def load_corpus(path: Path) -> Corpus:
+    """What ``save_corpus`` wrote."""
+    return _load_corpus(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _load_corpus(path: Path, stamp: int) -> Corpus:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path)
+    name = (table.schema.metadata or {}).get(b"name", b"corpus").decode()
+    columns = {
+        c.removeprefix("column:"): [json.loads(v) for v in table[c].to_pylist()]
+        for c in table.column_names
+        if c.startswith("column:")
+    }
+    return Corpus(table["text"].to_pylist(), table["id"].to_pylist(), columns, name)
+
+
+def save_vectors(vectors: Vectors, path: Path) -> None:
+    """Dense vectors as ``.npy``, sparse ones as ``.npz``."""
+    from scipy.sparse import issparse, save_npz
+
+    if issparse(vectors):
+        _write(path.with_suffix(".npz"), lambda file: save_npz(file, vectors))
+    else:
+        _write(path.with_suffix(".npy"), lambda file: np.save(file, np.asarray(vectors, dtype=np.float32)))
+
+
+def load_vectors(path: Path) -> Vectors:
+    """A read-only memory map, or the sparse matrix."""
+    dense = path.with_suffix(".npy")
+    if dense.exists():
+        return np.asarray(np.load(dense, mmap_mode="r", allow_pickle=False))
+    from scipy.sparse import csr_matrix, load_npz
+
+    return csr_matrix(load_npz(path.with_suffix(".npz")))
+
+
+def _write(path: Path, write: Any) -> None:
+    """Write aside, then rename."""
+    aside = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with aside.open("wb") as file:
+            write(file)
+        aside.replace(path)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise UsageError(f"can't write {path}: {error.strerror or error}") from error

@@ -1,0 +1,60 @@
+"""The command: its verbs in groups, the version, the help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from unembed.cli import attack, audit, cache, compare, demo, doctor, gate, listing, report, reproduce, show
+
+MEASURE, RESULTS, LOOK = "Measure", "Results", "Look around"
+
+app = typer.Typer(
+    name="unembed",
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from unembed._version import __version__
+        from unembed.cli.output import raw
+
+        raw(f"unembed {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback(epilog="Start with: unembed demo")
+def unembed(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
+    ] = False,
+    debug: Annotated[
+        bool,
+        typer.Option("--debug", help="Show tracebacks (anywhere on the line; also UNEMBED_DEBUG=1)."),
+    ] = False,
+) -> None:
+    """Measure what text vectors give away, to whom, at what price, and what stops it."""
+
+
+def _add(name: str, verb: Callable[..., Any], example: str, panel: str) -> None:
+    app.command(name, epilog=f"Example: {example}", rich_help_panel=panel)(verb)
+
+
+_add("demo", demo.demo, demo.EXAMPLE, MEASURE)
+_add("audit", audit.audit, audit.EXAMPLE, MEASURE)
+_add("attack", attack.attack, attack.EXAMPLE, MEASURE)
+_add("reproduce", reproduce.reproduce, reproduce.EXAMPLE, MEASURE)
+_add("report", report.report, report.EXAMPLE, RESULTS)
+_add("compare", compare.compare, compare.EXAMPLE, RESULTS)
+_add("gate", gate.gate, gate.EXAMPLE, RESULTS)
+_add("list", listing.list_names, listing.EXAMPLE, LOOK)
+_add("show", show.show, show.EXAMPLE, LOOK)
+_add("doctor", doctor.doctor, doctor.EXAMPLE, LOOK)
+app.add_typer(cache.cache, name="cache", rich_help_panel=LOOK)

@@ -1,0 +1,47 @@
+"""The way all auditing verbs go: check, run or only plan, write the reports, tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from unembed.audit.execute import audit
+from unembed.audit.spec import AuditSpec
+from unembed.cli.dry_run import plan_only
+from unembed.cli.output import Voice, complain
+from unembed.cli.preflight import check_request
+from unembed.cli.progress import Bar
+from unembed.cli.running import command_line
+from unembed.cli.summary import exit_code, run_summary, show_files, show_run
+from unembed.report import write_report
+
+
+def carry_out(
+    spec: AuditSpec,
+    given: dict[str, Any],
+    *,
+    outputs: Sequence[Path] = (),
+    voice: Voice,
+    dry_run: bool = False,
+    exit_zero: bool = False,
+) -> int:
+    """Run an audit and write its reports; returns the exit code."""
+    check_request(spec, outputs)
+    if dry_run:
+        return plan_only(spec, voice)
+    with Bar(quiet=voice.quiet) as bar:
+        run, folder = audit(spec, spec_given=given, command=command_line(), progress=bar)
+        written = [folder / "report.html", *outputs]
+        bar("writing reports", 0, len(written))
+        for done, path in enumerate(written, start=1):
+            write_report(run, path)
+            bar("writing reports", done, len(written))
+    code = 0 if exit_zero else exit_code(run)
+    show_run(voice, run)
+    show_files(voice, folder, written)
+    voice.data(run_summary(run, folder, written, code))
+    if run.status == "nothing-ran":
+        causes = dict.fromkeys(c.error for c in run.cells if c.error)
+        complain(f"nothing could be measured: {next(iter(causes), 'every attack failed its own check')}")
+    return code

@@ -1,0 +1,142 @@
+"""What people and programs read: plain lines, tables and JSON.
+
+Strings of users (names, paths, columns) are never read as markup and can't move the cursor or add lines.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+_STYLES = {"error": "bold red", "warning": "yellow", "stopped": "yellow"}
+_PIPED_WIDTH = 120
+
+
+def plain(text: object) -> str:
+    """A string of any origin as one harmless line."""
+    return _UNFIT.sub("\ufffd", re.sub(r"\s*[\r\n]+\s*", " ", str(text).rstrip()))
+
+
+def text(value: object, style: str = "") -> Text:
+    """A cell or line that is shown as it stands."""
+    from rich.text import Text
+
+    return Text(plain(value), style=style)
+
+
+def console(stream: TextIO | None = None) -> Console:
+    """A console on stdout or another stream; piped output gets a width that tables fit in."""
+    from rich.console import Console
+
+    out = stream if stream is not None else sys.stdout
+    wide = None if out.isatty() or os.environ.get("COLUMNS") else _PIPED_WIDTH
+    return Console(file=out, markup=False, highlight=False, emoji=False, width=wide)
+
+
+def complain(message: str, *, label: str = "error") -> None:
+    """One line on stderr: ``error: …``."""
+    try:
+        if sys.stderr.isatty():
+            from rich.text import Text
+
+            line = Text.assemble((f"{label}: ", _STYLES.get(label, "")), plain(message))
+            console(sys.stderr).print(line, soft_wrap=True)
+        else:
+            sys.stderr.write(f"{label}: {plain(message)}\n")
+            sys.stderr.flush()
+    except BrokenPipeError:
+        _silence(sys.stderr)
+
+
+class Voice:
+    """Where a command talks: people read stdout, or stderr when stdout belongs to a program."""
+
+    def __init__(self, *, as_json: bool = False, quiet: bool = False) -> None:
+        self.as_json = as_json
+        self.quiet = quiet
+
+    def show(self, *parts: Any) -> None:
+        """Lines and tables for people; nothing when quiet."""
+        if self.quiet:
+            return
+        stream = sys.stderr if self.as_json else sys.stdout
+        try:
+            console(stream).print(*parts, soft_wrap=all(isinstance(p, str) for p in parts))
+            stream.flush()
+        except BrokenPipeError:
+            _silence(stream)
+
+    def line(self, message: str = "") -> None:
+        """One line for people, as it stands."""
+        self.show(plain(message))
+
+    def data(self, value: Any) -> None:
+        """The machine's answer, on stdout, where it was asked for."""
+        if self.as_json:
+            raw(json.dumps(value, indent=2, ensure_ascii=False, default=str, allow_nan=False) + "\n")
+
+
+def raw(content: str) -> None:
+    """Text for another program, on stdout."""
+    try:
+        sys.stdout.write(content)
+        sys.stdout.flush()
+    except UnicodeEncodeError:
+        sys.stdout.write(content.encode("ascii", "backslashreplace").decode())
+    except BrokenPipeError:
+        _silence(sys.stdout)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[int] = ()) -> Any:
+    """A table whose cells are shown as they stand; columns of ``right`` are aligned right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    made = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for index, title in enumerate(head):
+        made.add_column(title, justify="right" if index in right else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*(cell if hasattr(cell, "spans") else text(cell) for cell in row))  # type: ignore[arg-type]
+    return made
+
+
+def nan_to_none(value: Any) -> Any:
+    """The same data with None where a number is not finite: JSON has neither NaN nor infinity."""
+    if isinstance(value, dict):
+        return {k: nan_to_none(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [nan_to_none(v) for v in value]
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    return value
+
+
+def _silence(stream: TextIO) -> None:
+    """The reader is gone: write the rest nowhere, so that the exit code stays what it is."""
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def close_broken_pipe() -> None:
+    """Flush both streams now, because a failure at the end of the process would change the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            _silence(stream)
+        except ValueError:  # closed by whoever called us
+            continue

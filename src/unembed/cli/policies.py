@@ -1,0 +1,57 @@
+"""Policies from files and from the one-number option."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from unembed.errors import DataError, UsageError
+from unembed.gate.baseline import Baseline, read_baseline
+from unembed.gate.judge import judge
+from unembed.gate.policy import Policy
+from unembed.gate.validation import validate
+from unembed.results.schema import Run
+
+
+def read_policy_table(path: Path) -> dict[str, Any]:
+    """The policy of a TOML file: ``[[rules]]``, or the ``[policy]`` of an audit file."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError(f"no policy file at {path}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} is not valid TOML: {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} can't be read: {error}") from error
+    inner = data.get("policy")
+    return inner if isinstance(inner, dict) and "rules" not in data else data
+
+
+def read_policy(path: Path) -> Policy:
+    """The policy in a file."""
+    return validate(Policy, read_policy_table(path), str(path))
+
+
+def limit_on_excess(limit: float) -> dict[str, Any]:
+    """A policy of one rule on every finding."""
+    if not 0 <= limit <= 1:
+        raise UsageError(f"--max-excess lies between 0 and 1, not {limit:g}")
+    return {"rules": [{"id": "max-excess", "metric": "excess", "max": limit}]}
+
+
+def check_baseline(path: Path, policy: Policy) -> Baseline:
+    """The baseline of a policy, with rules that the policy knows."""
+    from unembed.errors import UnknownNameError
+
+    baseline = read_baseline(path)
+    known = [rule.id for rule in policy.rules]
+    for entry in baseline.accept:
+        if entry.rule not in known:
+            raise UnknownNameError("rule", entry.rule, known, hint=f"in {path}")
+    return baseline
+
+
+def judged(run: Run, policy: Policy, baseline: Baseline | None) -> Run:
+    """The run with the policy's answer."""
+    return run.model_copy(update={"gate": judge(run, policy, baseline)})

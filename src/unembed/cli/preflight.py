@@ -1,0 +1,84 @@
+"""What can be found wrong before any work: names, devices, back-ends, folders, report endings, baselines."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from unembed.attacks import ATTACKS
+from unembed.audit.prepare import GENERATOR
+from unembed.audit.spec import AuditSpec
+from unembed.cli.policies import check_baseline
+from unembed.corpora.generators import GENERATORS
+from unembed.defenses import DEFENSES
+from unembed.encoders import ENCODERS
+from unembed.errors import MissingExtraError, UsageError
+from unembed.games import GAMES
+from unembed.report import renderer
+
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
+
+
+def check_request(spec: AuditSpec, outputs: Sequence[Path]) -> None:
+    """Refuse what can't work, so that hours of work are not lost to a misspelt name."""
+    for path in outputs:
+        check_output(path)
+    if spec.run.folder is not None:
+        check_folder(Path(spec.run.folder), "run folder")
+    if spec.policy is not None and spec.baseline is not None:
+        check_baseline(Path(spec.baseline), spec.policy)
+    _check_names(spec)
+    _check_machine(spec)
+
+
+def _check_names(spec: AuditSpec) -> None:
+    for game in spec.games:
+        GAMES.get(game)
+    for attack in spec.attacks:
+        played = ATTACKS.get(attack).facts.game
+        if played not in spec.games:
+            raise UsageError(f"attack '{attack}' plays the game '{played}': add --game {played}")
+    for defense in spec.defenses:
+        DEFENSES.get(defense.name)
+    for texts in (spec.data.texts, spec.external.texts):
+        if texts.startswith(GENERATOR):
+            GENERATORS.get(texts.removeprefix(GENERATOR))
+    if spec.data.vectors is None:
+        base = spec.encoder.name.partition(":")[0]
+        ENCODERS.get(base if base in ENCODERS and spec.encoder.name not in ENCODERS else spec.encoder.name)
+
+
+def _check_machine(spec: AuditSpec) -> None:
+    if spec.run.jobs < 1 and spec.run.jobs != -1:
+        raise UsageError(f"jobs is at least 1, or -1 for one a core, not {spec.run.jobs}")
+    if not _DEVICE.fullmatch(spec.device):
+        raise UsageError(f"unknown device '{spec.device}': use auto, cpu, cuda or cuda:N")
+    if spec.device not in ("auto", "cpu"):
+        from unembed.nn.device import pick_device
+
+        pick_device(spec.device)
+    for backend, package in (("ray", "ray"), ("dask", "distributed")):
+        if spec.run.backend == backend and find_spec(package) is None:
+            raise MissingExtraError(f"the {backend.capitalize()} back-end", backend)
+
+
+def check_output(path: Path) -> None:
+    """A report file must have a known ending and a place to be written to."""
+    renderer(path)
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name a file")
+    check_folder(path.parent, "folder of the report")
+
+
+def check_folder(path: Path, what: str) -> None:
+    """A folder that is there and writable, or can be made."""
+    found = path
+    while not found.exists() and found != found.parent:
+        found = found.parent
+    if not found.is_dir():
+        raise UsageError(f"can't use {path} as {what}: {found} is a file")
+    if not os.access(found, os.W_OK | os.X_OK):
+        raise UsageError(f"can't use {path} as {what}: no permission to write to {found}")

@@ -1,0 +1,195 @@
+"""From options and an audit file to the spec of an audit; options win, nonsense is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from unembed.audit.spec import AuditSpec, build_spec, merge, read_audit_file
+from unembed.cli.flags import AttackFlags, AuditFlags, CommonFlags
+from unembed.cli.parameters import typed_defense, typed_params
+from unembed.cli.policies import limit_on_excess, read_policy_table
+from unembed.errors import UsageError
+
+_WHERE = "the options"
+
+
+def audit_request(flags: AuditFlags) -> tuple[AuditSpec, dict[str, Any]]:
+    """The spec of ``unembed audit``, and what was given for it."""
+    given = read_audit_file(flags.audit_file) if flags.audit_file else {}
+    over = _overlay(flags)
+    _put(over, flags.game, "games")
+    _put(over, flags.attack, "attacks")
+    _check_options(flags)
+    return _build(given, over, str(flags.audit_file) if flags.audit_file else _WHERE)
+
+
+def attack_request(flags: AttackFlags) -> tuple[AuditSpec, dict[str, Any]]:
+    """The spec of ``unembed attack``: one attack, its own game, the insider unless told otherwise."""
+    from unembed.attacks import ATTACKS
+
+    game = ATTACKS.get(flags.name).facts.game
+    over = _overlay(flags)
+    _put(over, [flags.name], "attacks")
+    _put(over, [game], "games")
+    _put(over, flags.adversary or ["insider"], "adversaries")
+    if flags.curve is None:
+        _put(over, [], "curve")
+    if game == "attribute" and not flags.attribute:
+        raise UsageError(f"'{flags.name}' needs a column to infer: add --attribute COLUMN")
+    _check_options(flags)
+    return _build({}, over, _WHERE)
+
+
+def _build(given: dict[str, Any], over: dict[str, Any], where: str) -> tuple[AuditSpec, dict[str, Any]]:
+    data = _take_over(given, over)
+    if "data" not in data or not isinstance(data["data"], dict) or "texts" not in data["data"]:
+        raise UsageError("no texts named: add --texts FILE, or 'texts' under [data] in an audit file")
+    data = {**data, "params": typed_params(data.get("params", {}))} if "params" in data else data
+    if isinstance(data.get("defenses"), list):
+        data = {**data, "defenses": [typed_defense(d) for d in data["defenses"]]}
+    spec = build_spec(data, where)
+    _check_spec(spec, data)
+    return spec, data
+
+
+def _overlay(flags: CommonFlags) -> dict[str, Any]:
+    """What the options say, as the tables of an audit file."""
+    over: dict[str, Any] = {}
+    for name in ("texts", "column", "id", "group", "time", "split", "format", "encoding", "vectors"):
+        _put(over, getattr(flags, name), "data", name)
+    _put(over, flags.attribute, "data", "attributes")
+    _put(over, flags.vectors_column, "data", "vectors_column")
+    if flags.delimiter is not None:
+        _put(over, "\t" if flags.delimiter in ("tab", "\\t") else flags.delimiter, "data", "delimiter")
+    if flags.max_texts is not None:
+        _put(over, _count(flags.max_texts), "data", "max_texts", even_none=True)
+    _put(over, flags.encoder, "encoder", "name")
+    _put(over, flags.fit_on, "encoder", "fit_on")
+    for option in flags.encoder_option or []:
+        name, value = _pair(option, "--encoder-option")
+        if name in ("name", "fit_on"):
+            raise UsageError(f"--encoder-option {name}: use --encoder or --fit-on")
+        _put(over, value, "encoder", name)
+    if flags.allow_remote:
+        _put(over, True, "encoder", "allow_remote")
+    _put(over, flags.external, "external", "texts")
+    _put(over, flags.external_column, "external", "column")
+    _put(over, flags.adversary, "adversaries")
+    _put(over, flags.keyword, "keyword", "words")
+    for setting in flags.set_ or []:
+        name, value = _pair(setting, "--set")
+        owner, dot, parameter = name.rpartition(".")
+        if not dot or not owner:
+            raise UsageError(f"--set {setting}: expected NAME.PARAM=VALUE, e.g. inversion/mlc.epochs=5")
+        _put(over, value, "params", owner, parameter)
+    if flags.defense is not None:
+        _put(over, [_defense(text) for text in flags.defense], "defenses")
+    _put(over, None if flags.curve is None else _shares(flags.curve), "curve")
+    for name in ("share", "max_targets", "quick", "seed", "threads", "device", "title", "samples"):
+        _put(over, getattr(flags, name), name)
+    for name in ("jobs", "backend", "no_cache"):
+        _put(over, getattr(flags, name), "run", name)
+    _put(over, None if flags.cache is None else str(flags.cache), "run", "cache")
+    _put(over, None if flags.out is None else str(flags.out), "run", "folder")
+    if flags.policy is not None:
+        _put(over, read_policy_table(flags.policy), "policy")
+    if flags.max_excess is not None:
+        _put(over, limit_on_excess(flags.max_excess), "policy")
+    _put(over, None if flags.baseline is None else str(flags.baseline), "baseline")
+    return over
+
+
+def _take_over(given: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """The file with the options laid over it: an option also displaces what it contradicts in the file."""
+    kept = dict(given)
+    data = dict(kept["data"]) if isinstance(kept.get("data"), dict) else {}
+    new = over.get("data", {})
+    for one, other in (("group", "time"), ("time", "group")):
+        if one in new and other not in new:
+            data.pop(other, None)
+    if "vectors" in new:
+        kept.pop("encoder", None)
+    if "name" in over.get("encoder", {}):
+        kept.pop("encoder", None)
+        data.pop("vectors", None)
+        data.pop("vectors_column", None)
+    if data or "data" in kept:
+        kept["data"] = data if isinstance(kept.get("data", {}), dict) else kept["data"]
+    if "policy" in over:
+        kept.pop("policy", None)
+    return merge(kept, over)
+
+
+def _check_options(flags: CommonFlags) -> None:
+    pairs = (
+        (flags.policy, "--policy", flags.max_excess, "--max-excess"),
+        (flags.cache, "--cache", flags.no_cache, "--no-cache"),
+        (flags.vectors, "--vectors", flags.encoder, "--encoder"),
+        (flags.vectors, "--vectors", flags.encoder_option, "--encoder-option"),
+        (flags.group, "--group", flags.time, "--time"),
+    )
+    for one, first, other, second in pairs:
+        if one is not None and other is not None:
+            raise UsageError(f"{first} and {second} contradict each other: leave one out")
+
+
+def _check_spec(spec: AuditSpec, data: dict[str, Any]) -> None:
+    """Settings that would have no effect: whoever gave them expects one."""
+    if spec.data.vectors and "encoder" in data:
+        raise UsageError("the vectors come from a file, so there is no encoder to choose: leave one out")
+    if spec.data.vectors_column and not spec.data.vectors:
+        raise UsageError("--vectors-column goes with --vectors")
+    if spec.data.attributes and "attribute" not in spec.games:
+        raise UsageError("attribute columns are named, but the game 'attribute' is not played: add it")
+    if spec.keyword.words and "keyword" not in spec.games:
+        raise UsageError("keywords are named, but the game 'keyword' is not played: add it")
+    if data.get("curve") and "inversion" not in spec.games:
+        raise UsageError("the curve belongs to the game 'inversion', which is not played: add it")
+    if "external" in data and ("outsider" not in spec.adversaries or spec.data.vectors):
+        raise UsageError("external text is for the outsider, who is not played here: leave it out")
+    if spec.baseline and spec.policy is None:
+        raise UsageError("a baseline accepts what a policy forbids: add --policy or --max-excess")
+
+
+def _put(target: dict[str, Any], value: Any, *path: str, even_none: bool = False) -> None:
+    if value is None and not even_none:
+        return
+    for part in path[:-1]:
+        target = target.setdefault(part, {})
+    target[path[-1]] = value
+
+
+def _pair(text: str, option: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UsageError(f"{option} {text}: expected NAME=VALUE")
+    if value[:1] in ("[", "{"):
+        try:
+            return name.strip(), json.loads(value)
+        except ValueError:
+            raise UsageError(f"{option} {name}: the value is not valid JSON") from None
+    return name.strip(), value
+
+
+def _defense(text: str) -> dict[str, Any]:
+    name, *settings = text.split(",")
+    return {"name": name, **dict(_pair(s, f"--defense {name}") for s in settings)}
+
+
+def _count(text: str) -> int | None:
+    if text == "all":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"--max-texts is a whole number or 'all', not '{text}'") from None
+
+
+def _shares(text: str) -> list[float]:
+    if text.strip().lower() == "none":
+        return []
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(f"--curve takes shares such as 0.1,0.3 or 'none', not '{text}'") from None

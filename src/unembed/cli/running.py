@@ -1,0 +1,160 @@
+"""From arguments to an exit code: every way a command can end is one line on stderr, never a traceback."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, TextIO
+
+from unembed.cli.output import close_broken_pipe, complain
+from unembed.errors import UnembedError, UnembedWarning
+
+DEBUG = "--debug"
+#: The codes of ``gate.exit_codes`` that end a command before that room is loaded, which takes time.
+MET, USAGE, INTERRUPTED = 0, 2, 130
+
+_arguments: ContextVar[tuple[str, ...]] = ContextVar("arguments", default=())
+
+
+def command_line() -> str:
+    """The command being run, as it can be typed again."""
+    return shlex.join(["unembed", *_arguments.get()])
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run a command; returns its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    debug = DEBUG in arguments[:end] or os.environ.get("UNEMBED_DEBUG", "") not in ("", "0")
+    arguments = [a for a in arguments[:end] if a != DEBUG] + arguments[end:]
+    # Threads that wait must sleep: spinning ones make a small training thirty times slower on a busy machine.
+    # Read by OpenMP when it is loaded, so it is set before anything heavy is.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    token = _arguments.set(tuple(arguments))
+    with _spoken_warnings(debug):
+        try:
+            code = _guarded(lambda: _invoke(arguments), debug)
+        finally:
+            _arguments.reset(token)
+            close_broken_pipe()
+    return code
+
+
+def _invoke(arguments: list[str]) -> Any:
+    from unembed.cli.app import app
+
+    return app(args=arguments, prog_name="unembed", standalone_mode=False)
+
+
+def _guarded(work: Callable[[], Any], debug: bool) -> int:
+    try:
+        code = work()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except UnembedError as error:
+        _trace(debug)
+        complain(str(error))
+        return error.exit_code
+    except SystemExit as error:
+        code = error.code
+    except MemoryError:
+        _trace(debug)
+        complain("out of memory: use fewer texts (--max-texts) or fewer jobs (--jobs)")
+        return USAGE
+    except OSError as error:
+        _trace(debug)
+        where = f"{error.filename}: " if error.filename else ""
+        complain(f"{where}{error.strerror or type(error).__name__}")
+        return USAGE
+    except Exception as error:
+        return _unexpected(error, debug)
+    if code == INTERRUPTED:
+        complain("interrupted; the same command goes on where it stopped", label="stopped")
+    return code if isinstance(code, int) else MET
+
+
+def _unexpected(error: Exception, debug: bool) -> int:
+    """A mistake of the command line itself (by what it offers, whichever library made it), or one of ours."""
+    say = getattr(error, "format_message", None)
+    if callable(say):
+        context = getattr(error, "ctx", None)
+        if type(error).__name__ == "NoArgsIsHelpError":
+            sys.stderr.write(f"{say()}\n")
+            return USAGE
+        path = getattr(context, "command_path", "unembed")
+        complain(f"{str(say()).rstrip('.')}; see '{path} --help'")
+        return USAGE
+    if type(error).__name__ == "Abort":
+        complain("aborted, nothing was changed")
+        return USAGE
+    _trace(debug)
+    # Its message may hold text of the corpus, so only type and place are shown.
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(last.filename).name}:{last.lineno}"
+    complain(
+        f"unexpected {type(error).__name__} at {place}; this is a mistake in unembed or in a plug-in: "
+        f"run again with {DEBUG} for the traceback"
+    )
+    return USAGE
+
+
+def _trace(debug: bool) -> None:
+    if debug:
+        traceback.print_exc(file=sys.stderr)
+
+
+class _Spoken(logging.Handler):
+    """Log lines of unembed as warnings, each once."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.said: set[str] = set()
+
+    def once(self, message: str) -> None:
+        """Say it unless it was said."""
+        if message not in self.said:
+            self.said.add(message)
+            complain(message, label="warning")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show one record."""
+        self.once(record.getMessage())
+
+
+@contextmanager
+def _spoken_warnings(debug: bool) -> Iterator[None]:
+    """Warnings of unembed as ``warning:`` lines, each once; those of libraries only with ``--debug``."""
+    handler, logger = _Spoken(), logging.getLogger("unembed")
+    propagated, logger.propagate = logger.propagate, False
+    logger.addHandler(handler)
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if issubclass(category, UnembedWarning):
+            handler.once(str(message))
+        elif debug:
+            sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always" if debug else "ignore")
+            warnings.simplefilter("always", UnembedWarning)
+            warnings.showwarning = show
+            yield
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagated

@@ -1,0 +1,130 @@
+"""A run in a terminal: the verdict, the findings, what failed, what the policy says, where the files are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from unembed.cli.output import Voice, nan_to_none, plain, table, text
+from unembed.gate import exit_codes
+from unembed.report.numbers import difference, number, with_interval
+from unembed.report.table import rows as flat_rows
+from unembed.report.words import LEVEL, OUTCOME, STATUS
+from unembed.results.schema import Finding, Run, Skipped
+
+_HEAD = ("Who", "Question", "Attack", "Pairs", "Result", "Guessing", "Above", "Judgement")
+_STYLE = {"high": "bold red", "moderate": "yellow", "low": "cyan", "none": "green", "unknown": "magenta"}
+_MOST_LINES = 12
+
+
+def exit_code(run: Run) -> int:
+    """What a finished audit ends with: a violated policy outweighs a failed cell, as in ``gate.judge``."""
+    if run.gate is not None and run.gate.exit_code == exit_codes.VIOLATED:
+        return exit_codes.VIOLATED
+    measured = any(f.status != "could-not-measure" for f in run.findings)
+    if run.status != "complete" or not measured:
+        return exit_codes.COULD_NOT_MEASURE
+    return run.gate.exit_code if run.gate is not None else exit_codes.MET
+
+
+def show_run(voice: Voice, run: Run) -> None:
+    """The run for people."""
+    voice.show(text(f"{LEVEL[run.verdict.level]}.", _STYLE[run.verdict.level]), text(run.verdict.sentence))
+    voice.line()
+    voice.show(table(_HEAD, [_row(f) for f in run.findings], right=(3,)))
+    failed = [c for c in run.cells if c.status == "failed"]
+    if failed:
+        voice.line(f"{len(failed)} of {len(run.cells)} measurements failed:")
+        for cell in failed[:_MOST_LINES]:
+            voice.line(f"  {_cell_label(cell.identity)}: {cell.error}")
+    untested = [s for s in run.skipped if s.adversary or s.missing]
+    if untested:
+        voice.line("Not tested:")
+        for line in list(dict.fromkeys(map(_untested, untested)))[:_MOST_LINES]:
+            voice.line(f"  {line}")
+    show_gate(voice, run)
+
+
+def show_gate(voice: Voice, run: Run) -> None:
+    """The policy's answer, gravest first."""
+    if run.gate is None:
+        return
+    order = ("violated", "could-not-measure", "inconclusive", "accepted", "not-applicable", "met")
+    outcomes = sorted(run.gate.outcomes, key=lambda o: order.index(o.outcome))
+    findings = {f.id: f for f in run.findings}
+    answer = {0: "met", 1: "violated", 3: "inconclusive or not measured"}.get(run.gate.exit_code, "unknown")
+    voice.line(f"Policy: {answer}.")
+    for outcome in outcomes[:_MOST_LINES]:
+        found = findings.get(outcome.finding or "")
+        about = f" {_about(found)}" if found else ""
+        voice.line(f"  {OUTCOME[outcome.outcome]}: {outcome.rule}{about}: {outcome.message}")
+    if len(outcomes) > _MOST_LINES:
+        voice.line(f"  … and {len(outcomes) - _MOST_LINES} more in the report")
+
+
+def show_files(voice: Voice, folder: Path | None, outputs: Sequence[Path]) -> None:
+    """Where everything lies."""
+    voice.line()
+    if folder is not None:
+        voice.line(f"Result: {folder / 'run.json'}")
+    for path in outputs:
+        voice.line(f"Report: {path}")
+
+
+def run_summary(run: Run, folder: Path | None, outputs: Sequence[Path], code: int) -> dict[str, Any]:
+    """The run for programs."""
+    return {
+        "title": run.title,
+        "status": run.status,
+        "verdict": run.verdict.model_dump(),
+        "findings": nan_to_none(flat_rows(run)),
+        "failed": [
+            {"cell": c.key, "label": _cell_label(c.identity), "error": c.error}
+            for c in run.cells
+            if c.status == "failed"
+        ],
+        "skipped": [s.model_dump() for s in run.skipped],
+        "gate": run.gate.model_dump() if run.gate else None,
+        "folder": str(folder) if folder else None,
+        "reports": [str(p) for p in outputs],
+        "exit_code": code,
+    }
+
+
+def _untested(skipped: Skipped) -> str:
+    who = f" ({skipped.adversary})" if skipped.adversary else ""
+    return f"{skipped.what}{who}: {skipped.reason}"
+
+
+def _row(f: Finding) -> tuple[object, ...]:
+    sure = f.trust.trusted and f.status != "could-not-measure"
+    judgement = f"leak, {f.level}" if f.status == "leak" else STATUS[f.status].lower()
+    return (
+        f.adversary,
+        _question(f),
+        f.attack.partition("/")[2] or f.attack,
+        f"{f.cost.pairs:,}",
+        f"{f.metric} {with_interval(f.estimate, f.metric)}" if sure else "no result",
+        number(f.floor.value, f.metric),
+        difference(f.excess.value, f.metric) if sure else "–",
+        text(judgement, _STYLE[f.level]),
+    )
+
+
+def _question(f: Finding) -> str:
+    defended = ""
+    if f.defense:
+        defended = f", {f.defense} ({'adaptive' if f.adaptive else 'unaware'})"
+    return f"{f.game}{f' ({f.subject})' if f.subject else ''}{defended}"
+
+
+def _about(f: Finding) -> str:
+    return f"{f.adversary}, {f.attack}{f' ({f.subject})' if f.subject else ''}"
+
+
+def _cell_label(identity: dict[str, Any]) -> str:
+    parts = [str(identity.get("adversary", "")), str(identity.get("attack", {}).get("name", ""))]
+    if identity.get("subject"):
+        parts.append(str(identity["subject"]))
+    return plain(" · ".join(p for p in parts if p))

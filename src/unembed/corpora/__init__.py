@@ -1,0 +1,85 @@
+"""Texts with columns: readers, splits, near-duplicates, generators, word substitution.
+
+Names are imported on first use, so that importing this package costs nothing. The word tokeniser is
+``unembed.corpora.words.words``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unembed.corpora.corpus import Corpus
+    from unembed.corpora.duplicates import (
+        DuplicateReport,
+        LeakReport,
+        drop_duplicates,
+        near_duplicates,
+        remove_leaks,
+    )
+    from unembed.corpora.generators import GENERATORS
+    from unembed.corpora.readers import ReadReport, iter_rows, read_corpus, read_corpus_with_report
+    from unembed.corpora.splits import Split, SplitReport, split_corpus
+    from unembed.corpora.substitution import Substituted, contains_keyword, substitute
+    from unembed.corpora.words import (
+        STOP_WORDS,
+        Vocabulary,
+        build_vocabulary,
+        content_words,
+        stop_words,
+        word_sets,
+        word_spans,
+    )
+
+_HOMES = {
+    "corpus": ("Corpus",),
+    "duplicates": ("DuplicateReport", "LeakReport", "drop_duplicates", "near_duplicates", "remove_leaks"),
+    "generators": ("GENERATORS",),
+    "readers": ("ReadReport", "iter_rows", "read_corpus", "read_corpus_with_report"),
+    "splits": ("Split", "SplitReport", "split_corpus"),
+    "substitution": ("Substituted", "contains_keyword", "substitute"),
+    "words": (
+        "STOP_WORDS",
+        "Vocabulary",
+        "build_vocabulary",
+        "content_words",
+        "stop_words",
+        "word_sets",
+        "word_spans",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "GENERATORS",
+    "STOP_WORDS",
+    "Corpus",
+    "DuplicateReport",
+    "LeakReport",
+    "ReadReport",
+    "Split",
+    "SplitReport",
+    "Substituted",
+    "Vocabulary",
+    "build_vocabulary",
+    "contains_keyword",
+    "content_words",
+    "drop_duplicates",
+    "iter_rows",
+    "near_duplicates",
+    "read_corpus",
+    "read_corpus_with_report",
+    "remove_leaks",
+    "split_corpus",
+    "stop_words",
+    "substitute",
+    "word_sets",
+    "word_spans",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)

@@ -1,0 +1,102 @@
+"""The encoder contract: any object with ``encode`` and ``card`` is an encoder; there is no base class."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+DenseVectors: TypeAlias = NDArray[np.float32]
+#: What an encoder returns: dense float32 [n, d], or a CSR matrix for count-based families (2^18 columns).
+Vectors: TypeAlias = "NDArray[np.float32] | csr_matrix"
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderCard:
+    """Everything that changes a vector, and what a reader of the report wants to know of its maker.
+
+    ``digest`` identifies the weights or the fitted state; None means that the encoder can't be
+    identified, and then its vectors are never cached.
+    """
+
+    name: str
+    family: str
+    digest: str | None
+    dimension: int
+    normalised: bool
+    revision: str | None = None
+    max_tokens: int | None = None
+    pooling: str | None = None
+    layer: int | None = None
+    dtype: str = "float32"
+    licence: str | None = None
+    sparse: bool = False
+    remote: bool = False
+    open_weights: bool = False
+    options: tuple[tuple[str, str], ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The card as plain data for the result file."""
+        return {**asdict(self), "options": dict(self.options)}
+
+    def cache_key(self, role: str) -> str | None:
+        """One key for every setting under which the same text gives the same vector; None: don't cache."""
+        if self.digest is None:
+            return None
+        identity = {k: v for k, v in asdict(self).items() if k not in ("licence", "remote", "open_weights", "name")}
+        payload = json.dumps({**identity, "role": role}, sort_keys=True, default=str)
+        return hashlib.sha256(payload.encode()).hexdigest()
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Text to vectors."""
+
+    @property
+    def card(self) -> EncoderCard:
+        """What this encoder is; stable once the encoder can encode."""
+        ...
+
+    def encode(self, texts: Sequence[str], *, role: str = "document") -> Vectors:
+        """One vector a text, in order; float32; ``role`` picks the prompt where a model has several."""
+        ...
+
+
+@runtime_checkable
+class FittedEncoder(Encoder, Protocol):
+    """An encoder that must see texts before it can encode (tf-idf, LSA)."""
+
+    def fit(self, texts: Sequence[str]) -> FittedEncoder:
+        """Learn vocabulary and weights; returns self."""
+        ...
+
+
+@runtime_checkable
+class WhiteBoxEncoder(Encoder, Protocol):
+    """What an adversary with the weights can use (Song eq. 4-7): words, their matrix, layers, gradients."""
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """The encoder's own tokens, one per row of the word matrix."""
+        ...
+
+    @property
+    def word_matrix(self) -> DenseVectors:
+        """V of Song eq. 7: one row a token."""
+        ...
+
+    def layer_output(self, texts: Sequence[str], layer: int) -> DenseVectors:
+        """The pooled output of one layer (0: the word embeddings)."""
+        ...
+
+    def encode_soft(self, word_weights: Any) -> Any:
+        """A differentiable pass: weights over the vocabulary [n, tokens, |V|] to vectors [n, d] (torch)."""
+        ...

@@ -1,0 +1,255 @@
+"""An OpenAI-compatible ``/v1/embeddings`` endpoint as an encoder.
+
+Texts leave the machine only if ``allow_remote`` says so; loopback addresses need no permission. The key comes
+from the environment and appears nowhere else. Neither do texts: errors name rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import json
+import math
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from unembed.encoders.base import DenseVectors, EncoderCard
+from unembed.encoders.callables import unit_norm
+from unembed.encoders.endpoint_answers import Answer
+from unembed.encoders.endpoint_client import EndpointClient, TooLargeError
+from unembed.encoders.parameters import Parameters
+from unembed.encoders.torch_encoding import without_surrogates
+from unembed.errors import DataError, RemoteNotAllowedError, UsageError
+
+#: The sentence whose vector tells one model behind an address from another.
+FINGERPRINT_SENTENCE = "The quick brown fox jumps over the lazy dog."
+_CHARACTERS_A_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class CallEstimate:
+    """What encoding would take, before anything is sent; tokens are characters divided by four."""
+
+    requests: int
+    tokens: int
+    cost: float | None
+
+
+class EndpointEncoder(Parameters):
+    """Vectors from an embeddings endpoint.
+
+    Args:
+        base_url: up to and including the version, e.g. ``http://localhost:8000/v1``.
+        model: the name the server knows the model by.
+        api_key_env: the environment variable that holds the key; none is sent if it is not set.
+        dimensions: asked of models that can shorten their vectors.
+        batch_size, batch_tokens: most texts and (estimated) tokens in one request.
+        max_concurrency: requests in flight.
+        timeout: seconds for one request.
+        retries: how often a request is repeated after a passing failure.
+        max_wait: most seconds between two attempts, whatever the server asks.
+        max_requests: cap on requests, repeated ones included, over the life of this encoder.
+        price_per_million_tokens: for ``estimate``.
+        allow_remote: whether texts may leave this machine.
+        prompts: text put before each text, by role.
+        normalise: unit L2 norm.
+    """
+
+    shorthand: ClassVar[str] = "base_url"
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        model: str,
+        api_key_env: str = "OPENAI_API_KEY",
+        dimensions: int | None = None,
+        batch_size: int = 128,
+        batch_tokens: int = 32_000,
+        max_concurrency: int = 4,
+        timeout: float = 60.0,
+        retries: int = 5,
+        max_wait: float = 60.0,
+        max_requests: int | None = None,
+        price_per_million_tokens: float | None = None,
+        allow_remote: bool = False,
+        prompts: Mapping[str, str] | None = None,
+        normalise: bool = False,
+    ) -> None:
+        self.base_url = base_url
+        self.model = model
+        self.api_key_env = api_key_env
+        self.dimensions = dimensions
+        self.batch_size = batch_size
+        self.batch_tokens = batch_tokens
+        self.max_concurrency = max_concurrency
+        self.timeout = timeout
+        self.retries = retries
+        self.max_wait = max_wait
+        self.max_requests = max_requests
+        self.price_per_million_tokens = price_per_million_tokens
+        self.allow_remote = allow_remote
+        self.prompts = prompts
+        self.normalise = normalise
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Parameters only: a worker process opens its own connections."""
+        return self.get_params()
+
+    @cached_property
+    def card(self) -> EncoderCard:
+        """What answers at the address; asks for the vector of one fixed sentence."""
+        probe = self._probe
+        identity = [self._url, self.model, probe.model, fingerprint(probe.vectors[0])]
+        prompts = json.dumps(dict(self.prompts), sort_keys=True) if self.prompts else None
+        return EncoderCard(
+            name=f"endpoint:{self.model}",
+            family="endpoint",
+            digest=hashlib.sha256(json.dumps(identity).encode()).hexdigest(),
+            dimension=probe.vectors.shape[1],
+            normalised=self.normalise or bool(abs(np.linalg.norm(probe.vectors[0]) - 1) < 1e-3),
+            revision=probe.model,
+            remote=not self._is_loopback,
+            options=(("prompts", prompts),) if prompts else (),
+        )
+
+    def estimate(self, texts: Sequence[str], *, role: str = "document") -> CallEstimate:
+        """Requests, tokens and price of encoding these texts, without sending anything."""
+        prepared = self._prepared(texts, role)
+        tokens = sum(map(_tokens, prepared))
+        price = self.price_per_million_tokens
+        cost = None if price is None else tokens * price / 1e6
+        return CallEstimate(len(self._batches(prepared)), tokens, cost)
+
+    def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
+        """One float32 vector a text, in order."""
+        empty = [row for row, text in enumerate(texts) if not text.strip()]
+        if empty:
+            raise DataError(
+                f"{len(empty)} texts are empty (rows {', '.join(map(str, empty[:5]))}"
+                f"{', …' if len(empty) > 5 else ''}): endpoints refuse them, leave them out"
+            )
+        prepared = self._prepared(texts, role)
+        dimension = self._probe.vectors.shape[1]
+        vectors = np.empty((len(texts), dimension), dtype=np.float32)
+        batches = self._batches(prepared)
+        self._client.reserve(len(batches))
+
+        def work(batch: range) -> None:
+            vectors[batch.start : batch.stop] = self._embed(prepared, batch, dimension)
+
+        with ThreadPoolExecutor(max(1, self.max_concurrency)) as pool:
+            running = [pool.submit(work, batch) for batch in batches]
+            try:
+                for future in running:
+                    future.result()
+            except BaseException:
+                self._client.stopped.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+                self._client.stopped.clear()
+                raise
+        return unit_norm(vectors) if self.normalise else vectors
+
+    @cached_property
+    def _probe(self) -> Answer:
+        return self._client.embed([FINGERPRINT_SENTENCE], self.dimensions)
+
+    def _embed(self, texts: list[str], rows: range, dimension: int) -> DenseVectors:
+        """The vectors of some rows; a request the server finds too large or bad is halved."""
+        try:
+            answer = self._client.embed(texts[rows.start : rows.stop], dimension)
+        except TooLargeError as error:
+            if len(rows) == 1:
+                raise DataError(f"the endpoint refuses the text at row {rows.start}: {error}") from None
+            middle = rows.start + len(rows) // 2
+            halves = (range(rows.start, middle), range(middle, rows.stop))
+            return np.concatenate([self._embed(texts, half, dimension) for half in halves])
+        if answer.model != self._probe.model:
+            raise DataError(
+                f"the endpoint changed its model from '{self._probe.model}' to '{answer.model}' while encoding"
+            )
+        return answer.vectors
+
+    def _prepared(self, texts: Sequence[str], role: str) -> list[str]:
+        prefix = (self.prompts or {}).get(role, "")
+        return [without_surrogates(prefix + text) for text in texts]
+
+    def _batches(self, texts: list[str]) -> list[range]:
+        """Consecutive rows, as many as both limits allow."""
+        batches, start, held = [], 0, 0
+        for row, text in enumerate(texts):
+            size = _tokens(text)
+            if row > start and (row - start >= self.batch_size or held + size > self.batch_tokens):
+                batches.append(range(start, row))
+                start, held = row, 0
+            held += size
+        if texts:
+            batches.append(range(start, len(texts)))
+        return batches
+
+    @cached_property
+    def _client(self) -> EndpointClient:
+        if self.batch_size < 1 or self.batch_tokens < 1 or self.timeout <= 0 or self.retries < 0:
+            raise UsageError("batch_size, batch_tokens and timeout must be positive, retries not negative")
+        if not self._is_loopback and not self.allow_remote:
+            raise RemoteNotAllowedError(
+                f"texts would be sent to {urlsplit(self._url).hostname}: say allow_remote=true if they may"
+            )
+        return EndpointClient(
+            url=self._url,
+            model=self.model,
+            dimensions=self.dimensions,
+            key_variable=self.api_key_env,
+            loopback=self._is_loopback,
+            timeout=self.timeout,
+            retries=self.retries,
+            max_wait=self.max_wait,
+            max_requests=self.max_requests,
+        )
+
+    @cached_property
+    def _url(self) -> str:
+        parts = urlsplit(self.base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UsageError("base_url must look like https://host/v1 or http://localhost:8000/v1")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise UsageError(
+                "base_url must hold no user, password, query or fragment; the key goes into the "
+                f"environment variable {self.api_key_env}"
+            )
+        path = parts.path.rstrip("/") or "/v1"
+        if not path.endswith("/embeddings"):
+            path += "/embeddings"
+        return f"{parts.scheme}://{parts.netloc}{path}"
+
+    @property
+    def _is_loopback(self) -> bool:
+        host = urlsplit(self._url).hostname or ""
+        try:
+            return ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"
+
+
+def fingerprint(vector: DenseVectors) -> list[int]:
+    """A vector's strongest coordinates with their signs: stable where servers jitter in the last digits.
+
+    Between the 8th and the 32nd strongest the list is cut at the widest gap, so that jitter does not swap
+    a coordinate in or out.
+    """
+    order = np.argsort(-np.abs(vector), kind="stable")
+    strengths = np.abs(vector[order[:33]])
+    cut = len(strengths)
+    if len(strengths) > 9:
+        cut = 9 + int(np.argmax(strengths[8:-1] - strengths[9:]))
+    return sorted(int(i + 1) if vector[i] > 0 else -int(i + 1) for i in order[:cut])
+
+
+def _tokens(text: str) -> int:
+    return math.ceil(len(text) / _CHARACTERS_A_TOKEN)

@@ -1,0 +1,125 @@
+"""Latent semantic analysis of a bag of words: truncated randomized SVD, unit norm (Corò 4.1.2, item 3)."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from unembed.encoders.bag_of_words import HashingEncoder, TfidfEncoder
+from unembed.encoders.base import DenseVectors, EncoderCard
+from unembed.encoders.callables import unit_norm
+from unembed.encoders.parameters import Parameters
+from unembed.encoders.saving import read_state, write_state
+from unembed.errors import DataError, UnembedWarning, UnknownNameError, UsageError
+
+
+class LsaEncoder(Parameters):
+    """1000 dense concepts of the tf-idf or hashed words; must see texts first.
+
+    A corpus of fewer texts or words than ``components`` gives as many components as it can carry; a
+    warning and the card say so.
+    """
+
+    def __init__(
+        self,
+        *,
+        base: Literal["tfidf", "hashing"] = "tfidf",
+        components: int = 1000,
+        language: str | None = "en",
+        seed: int = 0,
+    ) -> None:
+        self.base = base
+        self.components = components
+        self.language = language
+        self.seed = seed
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether texts were seen."""
+        return hasattr(self, "components_")
+
+    def fit(self, texts: Sequence[str]) -> LsaEncoder:
+        """Learn the words (for tf-idf) and the reduced space."""
+        if self.base not in ("tfidf", "hashing"):
+            raise UnknownNameError("base of lsa", str(self.base), ["tfidf", "hashing"])
+        if self.components < 1:
+            raise UsageError("components must be at least 1")
+        words = self._new_base()
+        if isinstance(words, TfidfEncoder):
+            words.fit(texts)
+        counts = words.encode(texts)
+        rank = min(counts.shape[0], len(np.unique(counts.indices)))
+        if rank < 2:
+            raise DataError(f"lsa needs at least two texts with words; {len(texts)} texts carry {rank} component")
+        kept = min(self.components, rank)
+        if kept < self.components:
+            warnings.warn(
+                f"lsa keeps {kept} components instead of {self.components}: the texts carry no more",
+                UnembedWarning,
+                stacklevel=2,
+            )
+        from sklearn.decomposition import TruncatedSVD
+
+        reducer = TruncatedSVD(n_components=kept, algorithm="randomized", random_state=self.seed)
+        reducer.fit(counts)
+        self.words_ = words
+        self.components_ = np.ascontiguousarray(reducer.components_, dtype=np.float32)
+        return self
+
+    @property
+    def card(self) -> EncoderCard:
+        """What this encoder is; ``components`` asked for beside the dimension there is."""
+        self._require_fitted()
+        payload = f"lsa {self.words_.card.digest} {hashlib.sha256(self.components_.tobytes()).hexdigest()}"
+        return EncoderCard(
+            name=f"lsa of {self.base}",
+            family="lsa",
+            digest=hashlib.sha256(payload.encode()).hexdigest(),
+            dimension=len(self.components_),
+            normalised=True,
+            options=(
+                ("base", self.base),
+                ("components asked for", str(self.components)),
+                ("language", str(self.language)),
+            ),
+        )
+
+    def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
+        """Dense float32 rows of unit norm; a text without a known word is a row of zeros."""
+        self._require_fitted()
+        reduced = np.asarray(self.words_.encode(texts) @ self.components_.T, dtype=np.float32)
+        return unit_norm(reduced)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fitted encoder without pickle."""
+        self._require_fitted()
+        folder = Path(folder)
+        if isinstance(self.words_, TfidfEncoder):
+            self.words_.save(folder / "words")
+        write_state(folder, "lsa", {"parameters": self.get_params()}, {"components": self.components_})
+
+    @classmethod
+    def load(cls, folder: str | Path) -> LsaEncoder:
+        """Read what ``save`` wrote."""
+        state, arrays = read_state(Path(folder), "lsa", ["components"])
+        encoder = cls(**state["parameters"])
+        words = TfidfEncoder.load(Path(folder) / "words") if encoder.base == "tfidf" else encoder._new_base()
+        if arrays["components"].ndim != 2 or arrays["components"].shape[1] != words.card.dimension:
+            raise DataError(f"the encoder saved in {folder} is damaged: fit and save it again")
+        encoder.words_ = words
+        encoder.components_ = np.ascontiguousarray(arrays["components"], dtype=np.float32)
+        return encoder
+
+    def _new_base(self) -> TfidfEncoder | HashingEncoder:
+        if self.base == "tfidf":
+            return TfidfEncoder(language=self.language)
+        return HashingEncoder(language=self.language)
+
+    def _require_fitted(self) -> None:
+        if not self.is_fitted:
+            raise UsageError("the lsa encoder has seen no texts yet: call fit(texts) first")

@@ -1,0 +1,72 @@
+"""Every error a user can meet, each with the exit code it ends the command line with.
+
+A message says what was wrong, where (file, row, column) and what to type next; it never holds text
+from the user's corpus, because recovered or private text must stay out of logs and tracebacks.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class UnembedError(Exception):
+    """Base of all errors raised on purpose; shown as one message without a traceback."""
+
+    exit_code = 2
+
+
+class UsageError(UnembedError):
+    """The command, the audit file or a parameter is wrong: the user can fix it by typing something else."""
+
+
+class DataError(UnembedError):
+    """A file of texts or vectors can't be used as it is."""
+
+
+class UnknownNameError(UsageError):
+    """A name that is not registered, not a column, not an option; carries close matches."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
+        choices = sorted(set(known))
+        close = difflib.get_close_matches(name, choices, n=3, cutoff=0.5)
+        message = f"unknown {kind} '{name}'"
+        if close:
+            message += f"; did you mean {' or '.join(repr(c) for c in close)}?"
+        elif choices:
+            shown = ", ".join(choices[:20])
+            message += f"; known: {shown}" + (", …" if len(choices) > 20 else "")
+        if hint:
+            message += f" ({hint})"
+        super().__init__(message)
+        self.name, self.choices = name, choices
+
+
+class MissingExtraError(UsageError):
+    """An optional dependency is needed; names the feature and the install line."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional dependency: pip install 'unembed[{extra}]'")
+        self.extra = extra
+
+
+class PluginError(UnembedError):
+    """A plug-in can't be loaded or is not what its group promises."""
+
+
+class RemoteNotAllowedError(UsageError):
+    """Texts would leave this machine and nobody allowed it."""
+
+
+class CannotMeasureError(UnembedError):
+    """The question can't be answered with this input: never to be read as 'safe'."""
+
+    exit_code = 3
+
+
+class NothingRanError(CannotMeasureError):
+    """No cell of an audit ran: zero work done is an error, not a pass."""
+
+
+class UnembedWarning(UserWarning):
+    """Something a user should know that does not stop the run."""

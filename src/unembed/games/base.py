@@ -1,0 +1,160 @@
+"""The contract of a game: one question, asked and judged in the same way of every adversary.
+
+A game deals knowledge and vectors, keeps the truth, judges a guess, and brings the floor that needs no
+vectors. The floors with shuffled and random vectors are the same for every game and live in
+``games.play``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unembed.corpora.corpus import Corpus
+from unembed.encoders.base import Vectors
+from unembed.games.threat import Adversary
+from unembed.metrics.estimate import Estimate, FloatArray, bootstrap
+
+K = TypeVar("K")
+T = TypeVar("T")
+G = TypeVar("G")
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class GameFacts:
+    """What a reader of the report needs to know of a game."""
+
+    name: str
+    question: str
+    metric: str
+    metric_meaning: str
+    consequence: str
+    tags: tuple[str, ...] = ()
+    version: int = 1
+
+
+@dataclass(frozen=True)
+class Material:
+    """What the challenger holds: both sides' texts and vectors, and the encoder to answer queries."""
+
+    target: Corpus
+    known: Corpus
+    target_vectors: Vectors
+    known_vectors: Vectors
+    encode: Callable[[Sequence[str]], Vectors]
+    adversary: Adversary
+    seed: int
+    groups: Sequence[object] | None = None
+
+
+@dataclass(frozen=True)
+class Deal(Generic[K, T]):
+    """What is dealt: the adversary gets ``knowledge`` and ``vectors``; ``truth`` stays with the game."""
+
+    knowledge: K
+    vectors: Vectors
+    truth: T
+    pairs: int
+    queries: int
+    notes: tuple[str, ...] = ()
+    rows: IntArray | None = None
+    """Which targets are asked about, where not all are."""
+
+
+@dataclass(frozen=True)
+class SliceScore:
+    """The measurement on one part: a keyword, a class, a frequency band."""
+
+    kind: str
+    name: str
+    estimate: Estimate
+    floor: float | None = None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A judged guess: one row of counts a target, and the statistic that turns their sums into the metric.
+
+    Rows are kept so that a guess and its floor can be compared on the same targets (paired bootstrap).
+    """
+
+    parts: FloatArray
+    statistic: Callable[[FloatArray], FloatArray]
+    groups: Sequence[object] | None = None
+    secondary: dict[str, Estimate] = field(default_factory=dict)
+    slices: tuple[SliceScore, ...] = ()
+
+    def estimate(self, rng: np.random.Generator) -> Estimate:
+        """The metric with its interval."""
+        return bootstrap(self.parts, self.statistic, rng=rng, groups=self.groups)
+
+    def excess_over(self, floor: Scores, rng: np.random.Generator) -> Estimate:
+        """This guess minus another one on the same targets, with a paired interval."""
+        width = self.parts.shape[1]
+
+        def difference(sums: FloatArray) -> FloatArray:
+            return np.asarray(self.statistic(sums[..., :width]) - floor.statistic(sums[..., width:]))
+
+        return bootstrap(np.hstack([self.parts, floor.parts]), difference, rng=rng, groups=self.groups)
+
+
+@dataclass(frozen=True)
+class Example:
+    """One target, its truth and the guess in words; masked later unless the user asks for real samples."""
+
+    row: int
+    truth: list[str]
+    recovered: list[str]
+
+
+@runtime_checkable
+class Game(Protocol[K, T, G]):
+    """One question. Games are parametrised like estimators; they keep no state between deals."""
+
+    facts: ClassVar[GameFacts]
+
+    @property
+    def subject(self) -> str | None:
+        """What in particular is asked for: the column, the keyword set."""
+        ...
+
+    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
+        """Texts the adversary will want encoded, so that they can be encoded once, together, beforehand."""
+        ...
+
+    def deal(self, material: Material) -> Deal[K, T]:
+        """Hand out knowledge and vectors, keep the truth."""
+        ...
+
+    def judge(self, truth: T, guess: G, seed: int) -> Scores:
+        """Score a guess."""
+        ...
+
+    def prior_guess(self, knowledge: K, n: int) -> G:
+        """The best guess for ``n`` targets of somebody who never sees a vector."""
+        ...
+
+    def rehearsal(self, knowledge: K, seed: int) -> tuple[Vectors, T]:
+        """Vectors the adversary was trained on with their truth: an attack that fails here is broken."""
+        ...
+
+    def examples(self, truth: T, guess: G, rows: Sequence[int]) -> list[Example]:
+        """Some targets in words, for the report."""
+        ...
+
+
+def check_game(candidate: object) -> str | None:
+    """What keeps an object from being a game class, or None."""
+    if not isinstance(candidate, type):
+        return "it is not a class"
+    if not isinstance(getattr(candidate, "facts", None), GameFacts):
+        return "it has no GameFacts named 'facts'"
+    wanted = ("queries", "deal", "judge", "prior_guess", "rehearsal", "examples")
+    absent = [m for m in wanted if not callable(getattr(candidate, m, None))]
+    return f"it lacks {', '.join(absent)}" if absent else None

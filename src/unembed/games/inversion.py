@@ -1,0 +1,187 @@
+"""The inversion game: which words stood in the text behind this vector? (Song 3, Corò 4.2)
+
+The answer is a set of words. Words the adversary's vocabulary lacks count as missed: from the writer's
+side they were not read back. The headline is F1 on content words, because function words can be guessed
+without looking at a vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from unembed.corpora.corpus import Corpus
+from unembed.corpora.words import Vocabulary, build_vocabulary, stop_words, word_sets, words
+from unembed.encoders.base import Vectors
+from unembed.errors import CannotMeasureError
+from unembed.games.base import Deal, Example, GameFacts, Material, Scores, SliceScore
+from unembed.games.threat import Adversary
+from unembed.metrics import sets
+from unembed.metrics.estimate import bootstrap, mean
+from unembed.params import Parametrised
+from unembed.seeds import generator
+
+FREQUENCY_BANDS = ((0, 100), (100, 1000), (1000, 5000), (5000, None))
+
+
+@dataclass(frozen=True)
+class InversionKnowledge:
+    """Pairs: vectors with the words of their texts, over the adversary's own vocabulary."""
+
+    vectors: Vectors
+    labels: csr_matrix
+    vocabulary: Vocabulary
+
+
+@dataclass(frozen=True)
+class InversionTruth:
+    """Words of each target: those in the adversary's vocabulary, and how many lie outside it."""
+
+    labels: csr_matrix
+    outside: NDArray[np.float64]
+    vocabulary: Vocabulary
+    groups: Sequence[object] | None
+
+
+#: A guess: CSR ``[targets, vocabulary]``, a stored value is the confidence that the word is there.
+InversionGuess: TypeAlias = csr_matrix
+
+
+class InversionGame(Parametrised):
+    """Deals (vector, word set) pairs; judges recovered word sets."""
+
+    facts: ClassVar[GameFacts] = GameFacts(
+        name="inversion",
+        question="Which words stood in the text behind a vector?",
+        metric="content_f1",
+        metric_meaning="F1 of the recovered content words (words that carry meaning; 'the' and 'of' don't count)",
+        consequence="Whoever holds the vectors can read back words of the texts. Treat the vectors as you "
+        "treat the texts: same access rules, same retention, same place in a breach notice.",
+        tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
+    )
+
+    def __init__(self, *, vocabulary_size: int = 20_000, min_count: int = 2, language: str = "en") -> None:
+        self.vocabulary_size = vocabulary_size
+        self.min_count = min_count
+        self.language = language
+
+    @property
+    def subject(self) -> str | None:
+        """Inversion asks for all words: there is no narrower subject."""
+        return None
+
+    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
+        """The adversary's own texts are all it has encoded."""
+        return []
+
+    def deal(self, material: Material) -> Deal[InversionKnowledge, InversionTruth]:
+        """Vocabulary from the adversary's texts only; the target's words are looked up in it."""
+        vocabulary = build_vocabulary(
+            material.known.texts, size=self.vocabulary_size, min_count=self.min_count, language=self.language
+        )
+        if not len(vocabulary.words):
+            raise CannotMeasureError(
+                f"the adversary's {len(material.known)} texts hold no word that occurs {self.min_count} times: "
+                "give it more text or lower min_count"
+            )
+        truth = InversionTruth(
+            word_sets(material.target.texts, vocabulary),
+            _outside_counts(material.target.texts, vocabulary, self.language),
+            vocabulary,
+            material.groups,
+        )
+        knowledge = InversionKnowledge(material.known_vectors, word_sets(material.known.texts, vocabulary), vocabulary)
+        n = len(material.known)
+        present = truth.labels.sum() + truth.outside.sum()
+        outside = f"{truth.outside.sum() / max(present, 1):.1%} of the targets' words are outside the adversary's"
+        return Deal(
+            knowledge,
+            material.target_vectors,
+            truth,
+            pairs=n,
+            queries=0,
+            notes=(f"{outside} vocabulary of {len(vocabulary.words):,} words and count as missed",),
+        )
+
+    def judge(self, truth: InversionTruth, guess: InversionGuess, seed: int) -> Scores:
+        """Pooled content-word F1; precision, recall, all words, per-text means and frequency bands beside it."""
+        rng = generator(seed, "inversion", "judge")
+        content_mask = truth.vocabulary.content
+        every = sets.set_counts(truth.labels, guess)
+        content = sets.set_counts(truth.labels, guess, columns=content_mask)
+        inside = content.copy()
+        every[:, sets.PRESENT] += truth.outside.sum(axis=1)
+        content[:, sets.PRESENT] += truth.outside[:, 1]
+
+        def pooled(counts: NDArray[np.float64], statistic: Any) -> Any:
+            return bootstrap(counts, statistic, rng=rng, groups=truth.groups)
+
+        secondary = {
+            "content_precision": pooled(content, sets.precision),
+            "content_recall": pooled(content, sets.recall),
+            "content_f1_in_vocabulary": pooled(inside, sets.f1),
+            "content_f1_per_text": mean(sets.f1_per_text(content), rng=rng, groups=truth.groups),
+            "f1": pooled(every, sets.f1),
+            "precision": pooled(every, sets.precision),
+            "recall": pooled(every, sets.recall),
+            "f1_per_text": mean(sets.f1_per_text(every), rng=rng, groups=truth.groups),
+        }
+        bands = []
+        for low, high in FREQUENCY_BANDS:
+            mask = np.zeros(len(truth.vocabulary.words), dtype=bool)
+            mask[low:high] = True
+            counts = sets.set_counts(truth.labels, guess, columns=mask & content_mask)
+            if counts[:, sets.PRESENT].sum() >= 20:
+                name = f"ranks {low + 1:,}–{min(high or len(mask), len(mask)):,}"
+                bands.append(SliceScore("word frequency", name, pooled(counts, sets.f1)))
+        return Scores(content, sets.f1, truth.groups, secondary, tuple(bands))
+
+    def prior_guess(self, knowledge: InversionKnowledge, n: int) -> InversionGuess:
+        """The constant set of words with the best expected F1, content and function words chosen apart."""
+        frequency = np.asarray(knowledge.labels.mean(axis=0)).ravel()
+        chosen: list[int] = []
+        for mask in (knowledge.vocabulary.content, ~knowledge.vocabulary.content):
+            columns = np.flatnonzero(mask)
+            ranked = columns[np.argsort(-frequency[columns], kind="stable")]
+            count = sets.best_prefix(frequency[ranked], float(frequency[ranked].sum()))
+            chosen += [int(c) for c in ranked[:count]]
+        row = csr_matrix((1, len(frequency)), dtype=np.float32)
+        if chosen:
+            data = np.maximum(frequency[chosen], 1e-6).astype(np.float32)
+            row = csr_matrix((data, (np.zeros(len(chosen), dtype=int), chosen)), shape=row.shape)
+        pointers = np.arange(n + 1, dtype=np.int64) * row.nnz
+        return csr_matrix((np.tile(row.data, n), np.tile(row.indices, n), pointers), shape=(n, row.shape[1]))
+
+    def rehearsal(self, knowledge: InversionKnowledge, seed: int) -> tuple[Vectors, InversionTruth]:
+        """Up to 500 of the training pairs."""
+        n = knowledge.labels.shape[0]
+        rows = np.sort(generator(seed, "rehearsal").choice(n, size=min(n, 500), replace=False))
+        truth = InversionTruth(knowledge.labels[rows], np.zeros((len(rows), 2)), knowledge.vocabulary, groups=None)
+        return knowledge.vectors[rows], truth
+
+    def examples(self, truth: InversionTruth, guess: InversionGuess, rows: Sequence[int]) -> list[Example]:
+        """Content words of the target, and those guessed, most confident first."""
+        names, content = truth.vocabulary.words, truth.vocabulary.content
+        found = []
+        for row in rows:
+            true = [names[c] for c in truth.labels[row].indices if content[c]]
+            said = guess[row]
+            order = np.argsort(-said.data, kind="stable")
+            found.append(Example(int(row), true, [names[c] for c in said.indices[order] if content[c]]))
+        return found
+
+
+def _outside_counts(texts: Sequence[str], vocabulary: Vocabulary, language: str) -> NDArray[np.float64]:
+    """Per text, how many distinct words the vocabulary lacks: ``[n, 2]`` function words, content words."""
+    stops = stop_words(language)
+    counts = np.zeros((len(texts), 2))
+    for row, text in enumerate(texts):
+        for word in set(words(text)):
+            if word not in vocabulary.index:
+                counts[row, int(word not in stops)] += 1
+    return counts

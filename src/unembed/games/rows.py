@@ -1,0 +1,34 @@
+"""Row operations that are the same for dense and sparse vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import csr_matrix, issparse, vstack
+
+from unembed.encoders.base import Vectors
+
+
+def stack_rows(parts: Sequence[Vectors]) -> Vectors:
+    """Vectors one below the other."""
+    if any(issparse(p) for p in parts):
+        return csr_matrix(vstack(parts))
+    return np.concatenate([np.asarray(p, dtype=np.float32) for p in parts])
+
+
+def random_like(vectors: Vectors, rng: np.random.Generator) -> Vectors:
+    """Random vectors that look like the given ones and know nothing: the floor with random vectors.
+
+    Dense: normal, with each column's mean and deviation. Sparse: every row keeps its values but gets the
+    columns of randomly drawn entries.
+    """
+    if issparse(vectors):
+        sparse: csr_matrix = vectors
+        columns = rng.choice(sparse.indices, size=sparse.nnz) if sparse.nnz else sparse.indices
+        drawn = csr_matrix((sparse.data, columns, sparse.indptr), shape=sparse.shape)
+        drawn.sum_duplicates()
+        return drawn
+    dense = np.asarray(vectors, dtype=np.float32)
+    noise = rng.standard_normal(dense.shape, dtype=np.float32)
+    return noise * dense.std(axis=0) + dense.mean(axis=0)

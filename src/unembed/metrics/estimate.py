@@ -1,0 +1,126 @@
+"""Estimate: a value is never shown without its interval.
+
+Rates get Wilson's interval; everything else a bootstrap over texts, or over documents where several
+texts of one document are scored, because such texts are not independent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+BOOTSTRAP_ROUNDS = 1000
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A measured value with the interval that holds it at the given level."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    level: float = LEVEL
+    method: str = "bootstrap"
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.value):
+            return
+        if not (self.low <= self.value + 1e-12 and self.value <= self.high + 1e-12):
+            raise ValueError(f"value {self.value} outside its interval [{self.low}, {self.high}]")
+
+
+def undefined(n: int = 0, method: str = "undefined") -> Estimate:
+    """An estimate that says nothing could be measured."""
+    return Estimate(math.nan, math.nan, math.nan, n, method=method)
+
+
+def normal_quantile(level: float) -> float:
+    """The two-sided quantile of the normal distribution, e.g. 1.96 for 0.95."""
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(0.5 + level / 2)
+
+
+def wilson(successes: int, n: int, *, level: float = LEVEL) -> Estimate:
+    """A rate of ``successes`` out of ``n`` independent trials with Wilson's score interval."""
+    if n == 0:
+        return undefined(method="wilson")
+    if not 0 <= successes <= n:
+        raise ValueError(f"{successes} successes of {n} trials")
+    z = normal_quantile(level)
+    p = successes / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return Estimate(p, min(p, max(0.0, centre - half)), max(p, min(1.0, centre + half)), n, level, "wilson")
+
+
+def bootstrap(
+    parts: NDArray[np.floating] | NDArray[np.integer],
+    statistic: Callable[[FloatArray], FloatArray],
+    *,
+    rng: np.random.Generator,
+    groups: Sequence[object] | None = None,
+    level: float = LEVEL,
+    rounds: int = BOOTSTRAP_ROUNDS,
+) -> Estimate:
+    """Bootstrap of a statistic of the column sums of ``parts`` (one row a text).
+
+    ``statistic`` maps sums ``[..., columns]`` to values ``[...]``; pooled F1 is one of (tp, fp, fn), a mean
+    one of (sum, count). Rows of one group are drawn together.
+    """
+    rows = np.asarray(parts, dtype=np.float64)
+    if rows.ndim != 2:
+        raise ValueError(f"parts must be 2-d, got {rows.ndim}-d")
+    n = len(rows)
+    if n == 0:
+        return undefined()
+    method = "bootstrap"
+    if groups is not None:
+        labels = np.unique(np.asarray([str(g) for g in groups]), return_inverse=True)[1]
+        clusters = int(labels.max()) + 1
+        if clusters < n:
+            summed = np.zeros((clusters, rows.shape[1]))
+            np.add.at(summed, labels, rows)
+            rows, method = summed, "cluster bootstrap"
+    value = float(statistic(rows.sum(axis=0)))
+    drawn = len(rows)
+    values = np.empty(rounds)
+    step = max(1, int(4e6 // drawn))
+    for start in range(0, rounds, step):
+        count = min(step, rounds - start)
+        weights = rng.multinomial(drawn, np.full(drawn, 1 / drawn), size=count).astype(np.float64)
+        values[start : start + count] = statistic(weights @ rows)
+    values = values[~np.isnan(values)]
+    if math.isnan(value) or not len(values):
+        return undefined(n)
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return Estimate(value, min(value, float(low)), max(value, float(high)), n, level, method)
+
+
+def mean(
+    values: Sequence[float] | NDArray[np.floating] | NDArray[np.bool_],
+    *,
+    rng: np.random.Generator,
+    groups: Sequence[object] | None = None,
+    level: float = LEVEL,
+) -> Estimate:
+    """The mean of one number a text; texts without a number (NaN) don't count."""
+    array = np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(array)
+    kept = None if groups is None else [g for g, k in zip(groups, known, strict=True) if k]
+    parts = np.stack([array[known], np.ones(int(known.sum()))], axis=1)
+    return bootstrap(parts, ratio, rng=rng, groups=kept, level=level)
+
+
+def ratio(sums: FloatArray) -> FloatArray:
+    """First column over second, NaN where the second is zero."""
+    part, whole = sums[..., 0], sums[..., 1]
+    return np.asarray(np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole != 0))

@@ -1,0 +1,116 @@
+"""The report as Markdown: short, for the summary page of a build or a merge request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from unembed.report import facts, view
+from unembed.report.clean import clean_text, cleaned
+from unembed.report.numbers import count
+from unembed.report.words import LEVEL, OUTCOME, STATUS, capability
+from unembed.results.schema import Finding, GateResult, Run
+
+_MARKUP = re.compile(r"([\\`*_\[\]~$])")
+_LEADING = re.compile(r"^([-+#=]|\d+[.)](?=\s|$))")
+
+
+def escape(text: str) -> str:
+    """Text that shows as itself anywhere in Markdown, on one line: no markup, no link, no table cell."""
+    line = " ".join(clean_text(text).split())
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
+    line = line.replace("://", "&#58;//").replace("@", "&#64;").replace("www.", "www&#46;")
+    line = _MARKUP.sub(r"\\\1", line)
+    return _LEADING.sub(lambda found: "&#8203;" + found[0], line)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table whose cells are escaped; column heads are ours."""
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    lines += [f"| {' | '.join(escape(cell) for cell in row)} |" for row in rows]
+    return [*lines, ""]
+
+
+def fenced(text: str) -> list[str]:
+    """A code block that its content can't close."""
+    body = clean_text(text)
+    longest = max((len(run) for run in re.findall(r"`+", body)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [fence, body, fence, ""]
+
+
+def render_markdown(run: Run) -> str:
+    """The whole summary."""
+    run = cleaned(run)
+    names = view.Names(run)
+    lines = [f"# {escape(run.title)}", ""]
+    lines += [f"**{LEVEL[run.verdict.level]}.** {escape(run.verdict.sentence)}", ""]
+    if run.status != "complete":
+        missing = "Parts of this audit are missing" if run.status == "partial" else "Nothing ran"
+        lines += [f"**{missing}**: what is missing is not a sign of safety.", ""]
+    if run.gate:
+        lines += _policy(run.gate, {f.id: f for f in run.findings}, names)
+    lines += _findings(run, names)
+    lines += _untested(run, names)
+    lines += ["## Reproduce", "", *fenced(run.command)]
+    data = ", ".join(f"{d.role.lower()}: {d.rows} ({d.fingerprint})" for d in facts.data_rows(run))
+    seed = run.spec.get("seed", "–")
+    made = f"unembed {run.environment.unembed}, Python {run.environment.python}, seed {seed}"
+    lines += [escape(f"{made}. {data}"), ""]
+    return "\n".join(lines)
+
+
+def _policy(gate: GateResult, findings: dict[str, Finding], names: view.Names) -> list[str]:
+    answer = "met" if gate.passed else "violated" if gate.exit_code == 1 else "could not tell"
+    lines = [f"## Policy: {answer}", ""]
+    rows = []
+    for o in gate.outcomes:
+        finding = findings.get(o.finding or "")
+        about = _title(finding, names) if finding else (o.finding or "–")
+        severity = " (warning)" if o.severity == "warning" else ""
+        rows.append((o.rule, OUTCOME[o.outcome] + severity, about, o.message))
+    return lines + table(("Rule", "Outcome", "Finding", "Why"), rows)
+
+
+def _title(finding: Finding, names: view.Names) -> str:
+    parts = (names.attack(finding.attack), names.adversary(finding.adversary), view.about(finding))
+    return " · ".join(p for p in parts if p)
+
+
+def _findings(run: Run, names: view.Names) -> list[str]:
+    lines = ["## Findings", ""]
+    if not run.findings:
+        return [*lines, "There are no findings.", ""]
+    for game in view.games(run):
+        lines += [f"### {escape(game.card.question)}", ""]
+        rows = [
+            (_title(v.finding, names), v.value, v.floor, v.excess, count(v.finding.cost.pairs), v.badge)
+            for v in game.findings
+        ]
+        lines += table(("Attack", "Result", "Floor", "Above the floor", "Pairs", "Status"), rows)
+        if any(f.finding.status == "could-not-measure" for f in game.findings):
+            lines += [f"_{STATUS['could-not-measure']}_ is not a sign of safety.", ""]
+        if game.consequence:
+            lines += [escape(game.consequence), ""]
+    return lines
+
+
+def _untested(run: Run, names: view.Names) -> list[str]:
+    failed = [cell for cell in run.cells if cell.status == "failed"]
+    if not run.skipped and not failed:
+        return []
+    lines = ["## Not tested", ""]
+    rows = [
+        (
+            s.what,
+            names.adversary(s.adversary) if s.adversary else "–",
+            s.reason,
+            ", ".join(capability(m) for m in s.missing) or "–",
+        )
+        for s in run.skipped
+    ]
+    if rows:
+        lines += table(("What", "Adversary", "Reason", "Missing"), rows)
+    for cell in failed:
+        lines.append(f"- failed: {escape(facts.cell_title(cell))}: {escape(cell.error or 'no cause was recorded')}")
+    return [*lines, ""]

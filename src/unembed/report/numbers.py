@@ -1,0 +1,96 @@
+"""Numbers as people read them: rates in percent, scores with three digits, always with the interval."""
+
+from __future__ import annotations
+
+import datetime
+import math
+
+from unembed.metrics.estimate import Estimate
+
+#: Scores that look like rates and are none: an area, a harmonic mean, an overlap.
+_SCORES = ("auc", "f1", "bleu", "rouge", "cosine", "correlation", "mcc", "ratio", "r2", "ndcg", "distance")
+
+MISSING = "–"
+
+
+def is_rate(metric: str) -> bool:
+    """Whether a metric is a share of something and so reads best in percent."""
+    name = metric.lower()
+    return not any(score in name for score in _SCORES)
+
+
+def number(value: float, metric: str) -> str:
+    """One value of a metric: ``43.2%`` or ``0.432``."""
+    if math.isnan(value):
+        return MISSING
+    if value == 0:
+        return "0%" if is_rate(metric) else "0"
+    if not is_rate(metric):
+        return _plain(value, 2 if abs(value) >= 0.1 else 3)
+    percent = value * 100
+    digits = 0 if abs(percent) >= 99.95 else (1 if abs(percent) >= 0.95 else 2)
+    return f"{_plain(percent, digits)}%"
+
+
+def interval(estimate: Estimate, metric: str) -> str:
+    """``[38.1–48.2%]``."""
+    if math.isnan(estimate.low) or math.isnan(estimate.high):
+        return ""
+    low, high = number(estimate.low, metric), number(estimate.high, metric)
+    return f"[{low.removesuffix('%')}–{high}]"
+
+
+def with_interval(estimate: Estimate, metric: str) -> str:
+    """``43.2% [38.1–48.2%]``."""
+    return f"{number(estimate.value, metric)} {interval(estimate, metric)}".strip()
+
+
+def difference(value: float, metric: str) -> str:
+    """A difference of two values: ``+31.2 points`` for rates, ``+0.31`` for scores."""
+    if math.isnan(value):
+        return MISSING
+    if is_rate(metric):
+        return f"{_signed(value * 100, 1)} points"
+    return _signed(value, 2 if abs(value) >= 0.1 else 3)
+
+
+def count(value: int) -> str:
+    """A whole number with thousands separators."""
+    return f"{value:,}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them."""
+    if math.isnan(seconds):
+        return MISSING
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms" if seconds >= 0.001 else "under 1 ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:,} h {minutes} min"
+
+
+def moment(text: str) -> str:
+    """An ISO time as people write it; anything else as it stands."""
+    try:
+        when = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    zone = f" {when.tzname()}" if when.tzinfo else ""
+    return f"{when.day} {when:%B %Y, %H:%M}{zone}"
+
+
+def _plain(value: float, digits: int) -> str:
+    text = f"{value:,.{digits}f}"
+    if set(text) <= set("-0.,"):
+        text = text.removeprefix("-")
+    return text.replace("-", "−")
+
+
+def _signed(value: float, digits: int) -> str:
+    text = _plain(value, digits)
+    return text if text.startswith("−") or set(text) <= set("0.") else f"+{text}"

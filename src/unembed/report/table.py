@@ -1,0 +1,98 @@
+"""The findings as a flat table: one row each, numbers unrounded."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from typing import Any
+
+from unembed.report.clean import cleaned
+from unembed.results.schema import Finding, Run
+
+COLUMNS = (
+    "id",
+    "game",
+    "attack",
+    "adversary",
+    "encoder",
+    "defense",
+    "adaptive",
+    "subject",
+    "metric",
+    "value",
+    "low",
+    "high",
+    "n",
+    "floor",
+    "excess",
+    "excess_low",
+    "excess_high",
+    "headroom",
+    "status",
+    "level",
+    "trusted",
+    "pairs",
+    "queries",
+    "targets",
+    "fit_seconds",
+    "run_seconds",
+    "seed",
+)
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def rows(run: Run) -> list[dict[str, Any]]:
+    """One flat record a finding; values that could not be measured are None."""
+    return [_row(finding) for finding in run.findings]
+
+
+def _row(f: Finding) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "id": f.id,
+        "game": f.game,
+        "attack": f.attack,
+        "adversary": f.adversary,
+        "encoder": f.encoder,
+        "defense": f.defense,
+        "adaptive": f.adaptive,
+        "subject": f.subject,
+        "metric": f.metric,
+        "value": f.estimate.value,
+        "low": f.estimate.low,
+        "high": f.estimate.high,
+        "n": f.estimate.n,
+        "floor": f.floor.value,
+        "excess": f.excess.value,
+        "excess_low": f.excess.low,
+        "excess_high": f.excess.high,
+        "headroom": f.headroom,
+        "status": f.status,
+        "level": f.level,
+        "trusted": f.trust.trusted,
+        "pairs": f.cost.pairs,
+        "queries": f.cost.queries,
+        "targets": f.cost.targets,
+        "fit_seconds": f.cost.fit_seconds,
+        "run_seconds": f.cost.run_seconds,
+        "seed": f.seed,
+    }
+    return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in record.items()}
+
+
+def render_csv(run: Run) -> str:
+    """The table as CSV; a text that a spreadsheet would run as a formula is quoted with an apostrophe."""
+    out = io.StringIO()
+    records = rows(cleaned(run))
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        writer.writerow({key: _safe(value) for key, value in record.items()})
+    return out.getvalue()
+
+
+def _safe(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return f"'{value}"
+    return value

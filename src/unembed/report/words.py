@@ -1,0 +1,129 @@
+"""The plain words of a report: capabilities, levels, terms, and the public lists of weaknesses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from unembed.games.threat import MEANINGS, Capability
+
+_CAPABILITIES: Final = frozenset(c.value for c in Capability)
+
+STATUS: Final[dict[str, str]] = {
+    "leak": "Leak",
+    "no-leak-found": "No leak found",
+    "inconclusive": "Inconclusive",
+    "could-not-measure": "Could not measure",
+}
+
+LEVEL: Final[dict[str, str]] = {
+    "high": "High exposure",
+    "moderate": "Moderate exposure",
+    "low": "Low exposure",
+    "none": "No leak found",
+    "unknown": "Unknown",
+}
+
+#: What a finding of this status tells, and what it does not.
+STATUS_MEANING: Final[dict[str, str]] = {
+    "leak": "The adversary did better with the vectors than anyone could without them.",
+    "no-leak-found": (
+        "The adversary did no better with the vectors than without them. "
+        "This holds for this attack and this amount of knowledge, not for every possible attack."
+    ),
+    "inconclusive": "The interval allows both a leak and none: more targets are needed to tell.",
+    "could-not-measure": (
+        "The attack did not pass its own check, so its result says nothing in either direction. "
+        "This is not a sign of safety."
+    ),
+}
+
+OUTCOME: Final[dict[str, str]] = {
+    "met": "Met",
+    "violated": "Violated",
+    "inconclusive": "Inconclusive",
+    "could-not-measure": "Could not measure",
+    "accepted": "Accepted",
+    "not-applicable": "Not applicable",
+}
+
+FLOOR: Final[dict[str, str]] = {
+    "prior": "guessing from what is common, without vectors",
+    "shuffled": "the same attack on vectors that belong to other texts",
+    "random": "the same attack on random vectors",
+}
+
+GLOSSARY: Final[list[tuple[str, str]]] = [
+    (
+        "Vector, embedding",
+        "The list of numbers an encoder makes of a text so that texts of like meaning lie close together.",
+    ),
+    ("Encoder", "The model that turns texts into vectors."),
+    ("Adversary", "The attacker a measurement assumes, described by what they hold and can do."),
+    (
+        "Floor",
+        "What the adversary scores without the information in the vectors, for example by always guessing "
+        "what is most common. Only what lies above the floor is given away by the vectors. Where there are "
+        "several, the strongest counts.",
+    ),
+    ("Excess", "The result minus the floor, measured on the same targets."),
+    (
+        "Headroom",
+        "The excess as a share of what was possible above the floor: 100% means everything was read.",
+    ),
+    (
+        "Interval",
+        "The range that holds the true value in 95 of 100 repetitions. A wide interval means few targets.",
+    ),
+    ("Pairs", "Texts the adversary holds together with their vectors, used to train the attack."),
+    ("Queries", "Texts the adversary had encoded on purpose."),
+    (
+        "Defense, adaptive",
+        "A defense changes vectors before they are stored. An adaptive adversary knows it and trains on "
+        "defended vectors; a defense that only holds against adversaries who don't adapt is no protection.",
+    ),
+    (
+        "Could not measure",
+        "An attack that fails even on the vectors it was trained on, or that crashed, tells nothing about "
+        "safety. It is never counted as a pass.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Taxon:
+    """An entry of a public list of weaknesses."""
+
+    id: str
+    list: str
+    name: str
+
+
+_OWASP: Final = "OWASP Top 10 for LLM Applications 2025"
+_ATLAS: Final = "MITRE ATLAS"
+
+TAXA: Final[dict[str, Taxon]] = {
+    t.id: t
+    for t in (
+        Taxon("LLM02:2025", _OWASP, "Sensitive Information Disclosure"),
+        Taxon("LLM08:2025", _OWASP, "Vector and Embedding Weaknesses"),
+        Taxon("AML.T0024", _ATLAS, "Exfiltration via AI Inference API"),
+        Taxon("AML.T0024.000", _ATLAS, "Infer Training Data Membership"),
+        Taxon("AML.T0024.001", _ATLAS, "Invert AI Model"),
+        Taxon("AML.T0024.002", _ATLAS, "Extract AI Model"),
+    )
+}
+
+_ID: Final = re.compile(r"LLM\d\d:\d{4}|AML\.T\d{4}(\.\d{3})?")
+
+
+def taxon(tag: str) -> Taxon:
+    """The entry a tag names; a tag that is not known keeps its id, in a list of its own."""
+    found = _ID.search(tag.upper())
+    return TAXA.get(found[0] if found else tag) or Taxon(tag, "Other", tag)
+
+
+def capability(name: str) -> str:
+    """A capability in plain words; one that is not ours keeps its name."""
+    return MEANINGS[Capability(name)] if name in _CAPABILITIES else name.replace("-", " ").replace("_", " ")

@@ -1,0 +1,1 @@
+"""The versioned result schema, reading and writing it, and data frames."""

@@ -1,0 +1,58 @@
+"""Result files on disk: written aside and renamed, read with one-line errors."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from unembed.errors import DataError, UsageError
+from unembed.results.schema import SCHEMA_VERSION, Run
+
+
+def write_atomically(path: Path, data: str | bytes) -> None:
+    """Write a whole file or nothing: into a temporary neighbour, then rename."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise UsageError(f"can't write to {path.parent}: {error.strerror or error}") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data.encode() if isinstance(data, str) else data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except OSError as error:
+        Path(name).unlink(missing_ok=True)
+        raise UsageError(f"can't write {path}: {error.strerror or error}") from error
+
+
+def write_run(run: Run, path: Path) -> None:
+    """Write ``run.json``."""
+    write_atomically(path, run.model_dump_json(indent=2) + "\n")
+
+
+def read_run(path: Path) -> Run:
+    """Read a run from its file or its folder."""
+    file = path / "run.json" if path.is_dir() else path
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise UsageError(f"no result file at {path}: expected a run folder or its run.json") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{file} can't be read: {error}") from error
+    try:
+        run = Run.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the top"
+        raise DataError(f"{file} is not a result file of unembed: {first['msg']} at {where}") from error
+    if run.schema_version != SCHEMA_VERSION:
+        raise DataError(
+            f"{file} has schema version {run.schema_version}; this version of unembed reads {SCHEMA_VERSION}"
+        )
+    return run

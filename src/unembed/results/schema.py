@@ -1,0 +1,253 @@
+"""The result file: everything a report shows stands in it, and a run can be repeated from it.
+
+Times are the only values that differ between two runs of the same command; they stand in fields whose
+names end in ``seconds`` or ``_at`` so that ``without_times`` can leave them out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from unembed.metrics.estimate import Estimate
+
+SCHEMA_VERSION = 1
+
+
+def _null_is_nan(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {k: math.nan if v is None and k in ("value", "low", "high") else v for k, v in data.items()}
+    return data
+
+
+#: A number in a file that may be missing.
+Number = Annotated[float, BeforeValidator(lambda v: math.nan if v is None else v)]
+#: An estimate in a file: JSON has no NaN, so a value that could not be measured is null there.
+Measured = Annotated[Estimate, BeforeValidator(_null_is_nan)]
+
+Status = Literal["leak", "no-leak-found", "inconclusive", "could-not-measure"]
+Level = Literal["none", "low", "moderate", "high", "unknown"]
+
+
+class Model(BaseModel):
+    """Immutable, and an unknown field is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="null")
+
+
+class Floor(Model):
+    """What an adversary scores without the information: prior only, shuffled vectors, random vectors."""
+
+    kind: Literal["prior", "shuffled", "random"]
+    estimate: Measured
+
+
+class Cost(Model):
+    """What the adversary needed."""
+
+    capabilities: list[str]
+    pairs: int = Field(description="texts with their vectors that the adversary held")
+    queries: int = Field(description="texts the adversary had encoded on purpose")
+    targets: int = Field(description="vectors under attack")
+    fit_seconds: float
+    run_seconds: float
+    device: str = "cpu"
+
+
+class Trust(Model):
+    """Whether the attack works where it must: on vectors it was trained on."""
+
+    trusted: bool
+    reason: str
+    check: Measured | None = None
+    check_floor: Measured | None = None
+
+
+class Slice(Model):
+    """The same measurement on a part of the targets or answers: one keyword, one class, one frequency band."""
+
+    kind: str
+    name: str
+    estimate: Measured
+    floor: float | None = None
+
+
+class Sample(Model):
+    """One target with what was read back; masked unless the user asked for real samples."""
+
+    target: str = Field(description="id of the target text")
+    truth: list[str]
+    recovered: list[str]
+    hits: list[bool] = Field(default_factory=list, description="which of the recovered words are right")
+    masked: bool = True
+
+
+class Finding(Model):
+    """One measurement: never a bare number."""
+
+    id: str
+    cell: str
+    game: str
+    attack: str
+    adversary: str
+    encoder: str
+    defense: str | None = None
+    adaptive: bool | None = Field(default=None, description="adversary trained on defended vectors")
+    subject: str | None = Field(default=None, description="the attribute column or the keyword set in question")
+    metric: str
+    estimate: Measured
+    floors: list[Floor]
+    floor: Measured = Field(description="the strongest of the floors")
+    excess: Measured = Field(description="estimate minus floor, paired over the same targets")
+    headroom: Number = Field(description="excess as a share of what is possible above the floor")
+    secondary: dict[str, Measured] = Field(default_factory=dict)
+    slices: list[Slice] = Field(default_factory=list)
+    samples: list[Sample] = Field(default_factory=list)
+    status: Status
+    level: Level
+    trust: Trust
+    cost: Cost
+    seed: int
+    notes: list[str] = Field(default_factory=list)
+
+
+class Skipped(Model):
+    """Something that was not tested, and why."""
+
+    what: str
+    adversary: str | None = None
+    reason: str
+    missing: list[str] = Field(default_factory=list)
+
+
+class CellRecord(Model):
+    """One unit of work: what it was, and how it ended."""
+
+    key: str
+    identity: dict[str, Any]
+    status: Literal["done", "failed"]
+    error: str | None = None
+    traceback: str | None = None
+    seconds: float = 0.0
+
+
+class DataCard(Model):
+    """A corpus as it was used: where from, how many rows, what was removed."""
+
+    role: Literal["corpus", "target", "adversary", "external"]
+    name: str
+    rows: int
+    fingerprint: str
+    facts: dict[str, Any] = Field(default_factory=dict)
+
+
+class AdversaryCard(Model):
+    """One adversary of the threat model."""
+
+    name: str
+    title: str
+    description: str
+    capabilities: list[str]
+
+
+class AttackCard(Model):
+    """The facts of an attack that a report needs."""
+
+    name: str
+    game: str
+    title: str
+    paper: str | None
+    section: str | None
+    departures: str | None
+    requires: list[str]
+    cost: str
+
+
+class GameCard(Model):
+    """The facts of a game that a report needs."""
+
+    name: str
+    question: str
+    metric: str
+    metric_meaning: str
+    consequence: str
+    tags: list[str] = Field(default_factory=list, description="OWASP and MITRE ATLAS ids")
+
+
+class RuleOutcome(Model):
+    """One rule of the policy, held against one finding."""
+
+    rule: str
+    finding: str | None
+    outcome: Literal["met", "violated", "inconclusive", "could-not-measure", "accepted", "not-applicable"]
+    severity: Literal["error", "warning"] = "error"
+    message: str
+
+
+class GateResult(Model):
+    """The policy's answer."""
+
+    passed: bool
+    exit_code: int
+    outcomes: list[RuleOutcome]
+
+
+class Verdict(Model):
+    """The answer in one sentence, and the weakest adversary that succeeds."""
+
+    level: Level
+    sentence: str
+    adversary: str | None = None
+    findings: list[str] = Field(default_factory=list, description="ids of the findings it rests on")
+
+
+class Environment(Model):
+    """What the run ran on."""
+
+    unembed: str
+    python: str
+    platform: str
+    packages: dict[str, str]
+    threads: int
+    device: str
+
+
+class Run(Model):
+    """A whole audit."""
+
+    schema_version: int = SCHEMA_VERSION
+    title: str
+    command: str = Field(description="the command that repeats this run")
+    created_at: str
+    finished_at: str
+    seconds: float
+    status: Literal["complete", "partial", "nothing-ran"]
+    spec_given: dict[str, Any]
+    spec: dict[str, Any]
+    environment: Environment
+    encoder: dict[str, Any]
+    data: list[DataCard]
+    adversaries: list[AdversaryCard]
+    games: list[GameCard]
+    attacks: list[AttackCard]
+    cells: list[CellRecord]
+    findings: list[Finding]
+    skipped: list[Skipped]
+    verdict: Verdict
+    gate: GateResult | None = None
+
+
+def without_times(data: Any) -> Any:
+    """The same data without fields that hold times: two runs of one command agree on the rest."""
+    if isinstance(data, dict):
+        return {k: without_times(v) for k, v in data.items() if not k.endswith(("seconds", "_at"))}
+    if isinstance(data, list):
+        return [without_times(v) for v in data]
+    return data
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a result file."""
+    return Run.model_json_schema()

@@ -1,0 +1,206 @@
+"""The checks behind ``check_attack`` and its siblings: raise AssertionError with a sentence, or return None.
+
+They test behaviour the rest of unembed relies on, on a small world where the right answer is known.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from unembed.attacks.base import check_attack_class
+from unembed.defenses.base import check_defense_class
+from unembed.encoders.base import EncoderCard
+from unembed.games.play import play
+from unembed.testing.toys import toy_game, toy_material
+
+Check = Callable[[Any], None]
+
+
+def check_attack(attack: Any) -> None:
+    """An attack class keeps the contract, learns, is deterministic, and beats the floors where it must."""
+    for check in attack_checks():
+        check(attack)
+
+
+def check_defense(defense: Any) -> None:
+    """A defense class keeps the contract: rows kept, finite, deterministic, input untouched."""
+    for check in defense_checks():
+        check(defense)
+
+
+def check_encoder(encoder: Any, texts: Sequence[str] | None = None) -> None:
+    """An encoder (an instance, fitted if it needs to be) keeps the contract."""
+    for check in encoder_checks(texts):
+        check(encoder)
+
+
+def check_source(source: Any) -> None:
+    """A source of stored vectors gives what it says it holds."""
+    total, width = 0, source.dimension
+    for batch in source.batches():
+        vectors = np.asarray(batch.vectors)
+        _require(vectors.dtype == np.float32, f"batches hold {vectors.dtype}, not float32")
+        _require(vectors.ndim == 2 and vectors.shape[1] == width, f"a batch is {vectors.shape}, not [n, {width}]")
+        _require(bool(np.isfinite(vectors).all()), "a batch holds NaN or infinite values")
+        total += len(vectors)
+    _require(total == source.count, f"{total} vectors came, {source.count} were promised")
+
+
+def attack_checks() -> Iterator[Check]:
+    """Every check of an attack class, for test suites that want one test each."""
+    yield attack_contract
+    yield constructor_stores_parameters
+    yield attack_succeeds_on_leaky_vectors
+    yield attack_is_deterministic
+    yield attack_survives_dead_dimensions
+    yield attack_is_at_floor_on_random_vectors
+
+
+def defense_checks() -> Iterator[Check]:
+    """Every check of a defense class."""
+    yield defense_contract
+    yield constructor_stores_parameters
+    yield defense_transforms
+
+
+def encoder_checks(texts: Sequence[str] | None = None) -> Iterator[Check]:
+    """Every check of an encoder."""
+    sample = list(texts or ("a short text", "another, somewhat longer text about the sea", "a short text", "x"))
+
+    def shape_and_type(encoder: Any) -> None:
+        card = encoder.card
+        _require(isinstance(card, EncoderCard), f"card is {type(card).__name__}, not EncoderCard")
+        vectors = encoder.encode(sample)
+        _require(vectors.shape == (len(sample), card.dimension), f"{vectors.shape} is not [n, {card.dimension}]")
+        _require(vectors.dtype == np.float32, f"vectors are {vectors.dtype}, not float32")
+        _require(bool(issparse(vectors)) == card.sparse, "card.sparse does not tell what encode returns")
+        _require(bool(np.isfinite(_dense(vectors)).all()), "vectors hold NaN or infinite values")
+
+    def same_text_same_vector(encoder: Any) -> None:
+        vectors = _dense(encoder.encode(sample))
+        _require(np.allclose(vectors[0], vectors[2], atol=1e-5), "one text got two vectors in one call")
+        again = _dense(encoder.encode(sample[::-1]))[::-1]
+        _require(np.allclose(vectors, again, atol=1e-4), "the vector of a text depends on its neighbours")
+
+    def nothing_in_nothing_out(encoder: Any) -> None:
+        empty = encoder.encode([])
+        _require(empty.shape == (0, encoder.card.dimension), f"no texts gave {empty.shape}")
+
+    def normalised_as_stated(encoder: Any) -> None:
+        if encoder.card.normalised:
+            norms = np.linalg.norm(_dense(encoder.encode(sample[:2])), axis=1)
+            _require(bool(np.allclose(norms[norms > 0], 1, atol=1e-3)), f"card says unit norm, norms are {norms}")
+
+    yield from (shape_and_type, same_text_same_vector, nothing_in_nothing_out, normalised_as_stated)
+
+
+def attack_contract(attack: Any) -> None:
+    """Class-level facts and methods are there."""
+    problem = check_attack_class(attack)
+    _require(problem is None, f"{attack}: {problem}")
+    _require("seed" in attack.param_names(), f"{attack.__name__} has no parameter 'seed': it can't be repeated")
+
+
+def defense_contract(defense: Any) -> None:
+    """Class-level facts and methods are there."""
+    problem = check_defense_class(defense)
+    _require(problem is None, f"{defense}: {problem}")
+
+
+def constructor_stores_parameters(thing: Any) -> None:
+    """The constructor stores its parameters under their own names and does nothing else."""
+    signature = inspect.signature(thing.__init__)
+    defaults = {n: p.default for n, p in signature.parameters.items() if p.default is not inspect.Parameter.empty}
+    made = thing()
+    for name, value in defaults.items():
+        stored = getattr(made, name, "nothing")
+        _require(stored is value or stored == value, f"{thing.__name__}.{name} is stored as {stored!r}, not {value!r}")
+    extra = set(vars(made)) - set(signature.parameters)
+    _require(not extra, f"the constructor of {thing.__name__} sets more than its parameters: {sorted(extra)}")
+
+
+def attack_succeeds_on_leaky_vectors(attack: Any) -> None:
+    """Where everything can be read back, the attack reads back more than the floor."""
+    game = toy_game(attack.facts.game)
+    played = play(game, attack(seed=1), game.deal(toy_material()), seed=1)
+    _require(played.check.passed, f"{attack.__name__} fails on vectors it was trained on")
+    _require(
+        played.excess.low > 0.05, f"{attack.__name__} is at the floor on vectors that hide nothing: {played.excess}"
+    )
+
+
+def attack_is_deterministic(attack: Any) -> None:
+    """The same seed gives the same guess, bit for bit."""
+    game = toy_game(attack.facts.game)
+    deal = game.deal(toy_material())
+    first, second = (_dense(attack(seed=3).fit(deal.knowledge).run(deal.vectors)) for _ in range(2))
+    _require(bool(np.array_equal(first, second)), f"{attack.__name__} gives different guesses for one seed")
+
+
+def attack_survives_dead_dimensions(attack: Any) -> None:
+    """Constant, zero and huge dimensions are normal input."""
+    game = toy_game(attack.facts.game)
+    material = toy_material()
+
+    def spoiled(vectors: Any) -> Any:
+        rows = np.array(vectors)
+        rows[:, 0], rows[:, 1] = 0.0, 7.5
+        rows[:, 2] *= 1e6
+        return rows
+
+    changed = type(material)(
+        **{
+            **vars(material),
+            "target_vectors": spoiled(material.target_vectors),
+            "known_vectors": spoiled(material.known_vectors),
+            "encode": lambda texts: spoiled(material.encode(texts)),
+        }
+    )
+    played = play(game, attack(seed=1), game.deal(changed), seed=1)
+    _require(played.excess.low > 0.05, f"{attack.__name__} breaks on constant, zero or huge dimensions")
+
+
+def attack_is_at_floor_on_random_vectors(attack: Any) -> None:
+    """Vectors that know nothing give nothing: a result above the floor here is a leak of the truth."""
+    game = toy_game(attack.facts.game)
+    material = toy_material()
+    rng = np.random.default_rng(5)
+
+    def noise(rows: int) -> Any:
+        return rng.standard_normal((rows, 48)).astype(np.float32)
+
+    blind = type(material)(
+        **{
+            **vars(material),
+            "target_vectors": noise(len(material.target)),
+            "known_vectors": noise(len(material.known)),
+            "encode": lambda texts: noise(len(texts)),
+        }
+    )
+    played = play(game, attack(seed=1), game.deal(blind), seed=1)
+    _require(played.excess.low < 0.05, f"{attack.__name__} beats the floor on random vectors: {played.excess}")
+
+
+def defense_transforms(defense: Any) -> None:
+    """As many finite rows out as in, the same for the same seed, and the input is left alone."""
+    vectors = np.random.default_rng(0).standard_normal((50, 16)).astype(np.float32)
+    before = vectors.copy()
+    first, second = (np.asarray(defense(seed=2).fit(vectors).transform(vectors)) for _ in range(2))
+    _require(bool(np.array_equal(vectors, before)), f"{defense.__name__} changes its input")
+    _require(len(first) == len(vectors), f"{defense.__name__} gives {len(first)} rows for {len(vectors)}")
+    _require(bool(np.isfinite(first).all()), f"{defense.__name__} gives NaN or infinite values")
+    _require(bool(np.array_equal(first, second)), f"{defense.__name__} gives different vectors for one seed")
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise AssertionError(message)
+
+
+def _dense(values: Any) -> Any:
+    return values.toarray() if issparse(values) else np.asarray(values)

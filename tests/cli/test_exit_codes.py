@@ -1,0 +1,122 @@
+"""Every exit code, from a real process."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from command_line import SMALL, call, environment, events, start
+
+SLOW_ENCODER = '''
+import time
+import numpy as np
+from unembed.encoders.base import EncoderCard
+
+class Slow:
+    """Four numbers a text, half a second a call."""
+    @property
+    def card(self):
+        return EncoderCard("slow", "slow", "slow-1", 8, False)
+    def encode(self, texts, *, role="document"):
+        time.sleep(0.5)
+        seeds = [sum(map(ord, t)) % 100003 for t in texts]
+        return np.stack([np.random.default_rng(s).normal(size=8) for s in seeds]).astype("float32")
+'''
+
+
+def test_0_without_a_policy_and_3_when_a_straddled_limit_decides_nothing(messages: Path, tmp_path: Path) -> None:
+    base = ["audit", "--texts", messages, "--column", "text", *SMALL, "-d", "run"]
+    assert call(base, cwd=tmp_path).code == 0
+    excess = json.loads((tmp_path / "run" / "run.json").read_text())["findings"][0]["excess"]
+    middle = (excess["low"] + excess["high"]) / 2
+    only = tmp_path / "policy.toml"
+    only.write_text(f'[[rules]]\nid = "r"\nadversary = "outsider"\nmax = {middle:.4f}\n')
+    assert call(["gate", "run", "--policy", only], cwd=tmp_path).code == 3
+
+
+def test_1_when_the_policy_is_violated_and_0_with_exit_zero(messages: Path, tmp_path: Path) -> None:
+    base = ["audit", "--texts", messages, "--column", "text", *SMALL, "-d", "run", "--max-excess", "0.01"]
+    violated = call(base, cwd=tmp_path)
+    assert violated.code == 1
+    assert "Policy: violated" in violated.out
+    assert call([*base, "--exit-zero"], cwd=tmp_path).code == 0
+
+
+def test_2_for_a_wrong_command(tmp_path: Path) -> None:
+    assert call(["audit", "--texts", "nowhere.csv"], cwd=tmp_path).code == 2
+    assert call(["audit", "--no-such-option"], cwd=tmp_path).code == 2
+    assert call([], cwd=tmp_path).code == 2
+
+
+def test_3_when_a_measurement_failed_and_the_others_are_kept(messages: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from unembed.attacks.keyword.svm import KeywordSVM\n"
+        "class Broken(KeywordSVM):\n"
+        "    def fit(self, knowledge):\n"
+        "        raise RuntimeError('no luck')\n"
+    )
+    done = call(
+        ["audit", "--texts", messages, "--column", "text", *SMALL, "--attack", "mine.py:Broken", "-d", "run"],
+        cwd=tmp_path,
+    )
+    assert done.code == 3
+    run = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert run["status"] == "partial"
+    assert {c["status"] for c in run["cells"]} == {"done", "failed"}
+    assert "Traceback" not in done.err
+    assert "measurements failed" in done.out
+
+
+def test_3_when_nothing_could_run(messages: Path, tmp_path: Path) -> None:
+    done = call(
+        ["audit", "--texts", messages, "--column", "text", "--encoder", "hashing", "--adversary", "weights"],
+        cwd=tmp_path,
+    )
+    assert done.code == 3
+    assert len(done.errors) == 1
+
+
+def test_130_when_interrupted_and_the_same_command_goes_on(messages: Path, tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW_ENCODER)
+    command = ["audit", "--texts", messages, "--column", "text", "--encoder", "slow.py:Slow", "-d", "run"]
+    command += ["--game", "keyword", "--attack", "keyword/svm", "--threads", "1"]
+    process = start(command, cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while not any(e["event"] == "planned" for e in events(tmp_path / "run")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on" in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "run" / "run.json").exists()
+    assert call(command, cwd=tmp_path).code == 0
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = ("torch", "sklearn", "pyarrow", "scipy", "numpy", "transformers", "pydantic")
+    script = (
+        "import sys\nfrom unembed.cli import main\ncode = main(['--help'])\n"
+        f"print(code, [m for m in {heavy!r} if m in sys.modules], file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment(), check=True)
+    assert done.stderr.strip() == "0 []"
+    alone = "import sys, unembed; print([m for m in ('torch', 'numpy', 'typer') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", alone], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_reader_who_leaves_changes_nothing(finished_run: Path, tmp_path: Path) -> None:
+    process = start(["gate", finished_run, "--max-excess", "0.01"], cwd=tmp_path)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    err = process.stderr.read()
+    assert process.wait(timeout=60) == 1
+    assert err == ""

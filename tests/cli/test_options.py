@@ -1,0 +1,151 @@
+"""No placebo options: each one changes the spec, and flags win over the audit file."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unembed.audit.spec import AuditSpec
+from unembed.cli.flags import AttackFlags, AuditFlags
+from unembed.cli.request import attack_request, audit_request
+from unembed.errors import UsageError
+
+BASE: dict[str, Any] = {"texts": "t.csv"}
+
+#: Every option that shapes the audit, a value, and where it must arrive.
+OPTIONS: dict[str, tuple[Any, str, Any]] = {
+    "texts": ("other.csv", "data.texts", "other.csv"),
+    "column": ("body", "data.column", "body"),
+    "attribute": (["author"], "data.attributes", ["author"]),
+    "group": ("document", "data.group", "document"),
+    "time": ("date", "data.time", "date"),
+    "id": ("key", "data.id", "key"),
+    "split": ("test", "data.split", "test"),
+    "format": ("csv", "data.format", "csv"),
+    "encoding": ("latin-1", "data.encoding", "latin-1"),
+    "delimiter": ("tab", "data.delimiter", "\t"),
+    "max_texts": ("50", "data.max_texts", 50),
+    "encoder": ("hashing", "encoder.name", "hashing"),
+    "encoder_option": (["layer=3"], "encoder.options", {"layer": "3"}),
+    "fit_on": ("other.txt", "encoder.fit_on", "other.txt"),
+    "vectors": ("v.npy", "data.vectors", "v.npy"),
+    "allow_remote": (True, "encoder.options", {"allow_remote": True}),
+    "external": ("public.csv", "external.texts", "public.csv"),
+    "external_column": ("body", "external.column", "body"),
+    "adversary": (["insider"], "adversaries", ["insider"]),
+    "game": (["keyword"], "games", ["keyword"]),
+    "attack": (["keyword/svm"], "attacks", ["keyword/svm"]),
+    "keyword": (["fox"], "keyword.words", ["fox"]),
+    "set_": (["inversion/mlc.epochs=3"], "params", {"inversion/mlc": {"epochs": 3}}),
+    "share": (0.3, "share", 0.3),
+    "curve": ("0.2,0.4", "curve", [0.2, 0.4]),
+    "max_targets": (100, "max_targets", 100),
+    "quick": (True, "data.max_texts", 2000),
+    "seed": (5, "seed", 5),
+    "threads": (7, "threads", 7),
+    "device": ("cpu", "device", "cpu"),
+    "jobs": (4, "run.jobs", 4),
+    "backend": ("threading", "run.backend", "threading"),
+    "cache": (Path("c"), "run.cache", "c"),
+    "no_cache": (True, "run.no_cache", True),
+    "out": (Path("o"), "run.folder", "o"),
+    "title": ("T", "title", "T"),
+    "samples": (True, "samples", True),
+    "max_excess": (0.2, "policy.rules", None),
+}
+#: What does not shape the audit, or is tested with other options or verbs.
+ELSEWHERE = {
+    *("audit_file", "vectors_column", "defense", "policy", "baseline"),
+    *("dry_run", "output", "as_json", "quiet", "exit_zero"),
+}
+
+
+def at(spec: AuditSpec, path: str) -> Any:
+    found: Any = spec
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def test_every_option_is_tested() -> None:
+    assert {f.name for f in fields(AuditFlags)} == set(OPTIONS) | ELSEWHERE
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_an_option_changes_the_spec(name: str) -> None:
+    given, path, wanted = OPTIONS[name]
+    plain, _ = audit_request(AuditFlags(**BASE))
+    spec, _ = audit_request(AuditFlags(**{**BASE, name: given}))
+    assert at(spec, path) != at(plain, path)
+    if wanted is not None:
+        assert at(spec, path) == wanted
+
+
+def test_options_that_go_with_others() -> None:
+    spec, _ = audit_request(AuditFlags(texts="t.csv", vectors="v.npz", vectors_column="v"))
+    assert spec.data.vectors_column == "v"
+    assert audit_request(AuditFlags(texts="t.csv", max_texts="all"))[0].data.max_texts is None
+    assert audit_request(AuditFlags(texts="t.csv", curve="none"))[0].curve == []
+
+
+def test_options_win_over_the_audit_file(tmp_path: Path) -> None:
+    file = tmp_path / "audit.toml"
+    file.write_text(
+        'seed = 3\nshare = 0.4\n[data]\ntexts = "a.csv"\ngroup = "document"\n'
+        '[encoder]\nname = "transformer"\nlayer = 2\n[[policy.rules]]\nid = "file"\nmax = 0.5\n'
+    )
+    spec, given = audit_request(AuditFlags(audit_file=file))
+    assert (spec.seed, spec.share, spec.data.group, spec.encoder.options) == (3, 0.4, "document", {"layer": 2})
+    assert given["seed"] == 3
+    spec, _ = audit_request(AuditFlags(audit_file=file, seed=4, time="date", encoder="hashing", max_excess=0.1))
+    assert (spec.seed, spec.share, spec.data.texts) == (4, 0.4, "a.csv")
+    assert (spec.data.group, spec.data.time) == (None, "date")
+    assert (spec.encoder.name, spec.encoder.options) == ("hashing", {})
+    assert spec.policy is not None
+    assert [r.id for r in spec.policy.rules] == ["max-excess"]
+    spec, _ = audit_request(AuditFlags(audit_file=file, vectors="v.npy"))
+    assert spec.encoder.options == {}
+
+
+def test_quick_gives_way_to_what_is_said() -> None:
+    spec, _ = audit_request(AuditFlags(texts="t.csv", quick=True, max_texts="77"))
+    assert (spec.data.max_texts, spec.max_targets) == (77, 1000)
+
+
+def test_attack_is_an_audit_of_one_attack() -> None:
+    spec, _ = attack_request(AttackFlags(name="inversion/mlc", texts="t.csv"))
+    assert (spec.attacks, spec.games, spec.adversaries, spec.curve) == (
+        ["inversion/mlc"],
+        ["inversion"],
+        ["insider"],
+        [],
+    )
+    spec, _ = attack_request(AttackFlags(name="inversion/mlc", texts="t.csv", adversary=["outsider"], curve="0.5"))
+    assert (spec.adversaries, spec.curve) == (["outsider"], [0.5])
+
+
+def test_values_are_typed_by_the_attack(tmp_path: Path) -> None:
+    flags = AuditFlags(texts="t.csv", set_=["inversion/mlc.threshold=tuned", "attribute/linear.balanced=false"])
+    spec, _ = audit_request(flags)
+    assert spec.params == {"inversion/mlc": {"threshold": "tuned"}, "attribute/linear": {"balanced": False}}
+
+
+def test_a_defense_of_ones_own_with_parameters(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from unembed.defenses.base import DefenseFacts\n"
+        "from unembed.params import Parametrised\n"
+        "class Round(Parametrised):\n"
+        "    facts = DefenseFacts('round', 'Rounding')\n"
+        "    def __init__(self, *, decimals: int = 2, seed: int = 0):\n"
+        "        self.decimals, self.seed = decimals, seed\n"
+        "    def fit(self, vectors): return self\n"
+        "    def transform(self, vectors): return vectors.round(self.decimals)\n"
+    )
+    spec, _ = audit_request(AuditFlags(texts="t.csv", defense=[f"{file}:Round,decimals=1"]))
+    assert spec.defenses[0].params == {"decimals": 1}
+    with pytest.raises(UsageError, match="decimals"):
+        audit_request(AuditFlags(texts="t.csv", defense=[f"{file}:Round,decimal=1"]))

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+from gate_examples import finding, run_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unembed.errors import UnknownNameError
+from unembed.gate import Acceptance, Baseline, Policy, Rule, exit_codes, judge
+from unembed.metrics.estimate import Estimate, undefined
+from unembed.results.schema import CellRecord, Trust
+
+TODAY = datetime.date(2026, 3, 1)
+
+
+def policy(**changes: Any) -> Policy:
+    return Policy(rules=[Rule(**{"id": "r", "max": 0.2, **changes})])
+
+
+def accept(**changes: Any) -> Baseline:
+    facts = {"rule": "r", "up_to": 0.4, "reason": "reviewed", "expires": datetime.date(2026, 12, 31)}
+    return Baseline(accept=[Acceptance(**{**facts, **changes})])
+
+
+@pytest.mark.parametrize(
+    ("excess", "outcome", "code"),
+    [
+        ((0.3, 0.25, 0.35), "violated", exit_codes.VIOLATED),
+        ((0.1, 0.05, 0.2), "met", exit_codes.MET),
+        ((0.2, 0.2, 0.25), "inconclusive", exit_codes.COULD_NOT_MEASURE),
+        ((0.2, 0.1, 0.3), "inconclusive", exit_codes.COULD_NOT_MEASURE),
+    ],
+)
+def test_the_whole_interval_decides(excess: tuple[float, float, float], outcome: str, code: int) -> None:
+    result = judge(run_of(finding(excess=excess)), policy())
+    assert [o.outcome for o in result.outcomes] == [outcome]
+    assert result.exit_code == code
+    assert result.passed == (code == 0)
+
+
+@pytest.mark.parametrize(("compare", "outcome"), [("low", "met"), ("value", "met"), ("high", "violated")])
+def test_one_end_can_be_chosen(compare: str, outcome: str) -> None:
+    result = judge(run_of(finding(excess=(0.2, 0.1, 0.3))), policy(compare=compare))
+    assert result.outcomes[0].outcome == outcome
+
+
+def test_inconclusive_may_be_let_pass() -> None:
+    result = judge(run_of(finding(excess=(0.2, 0.1, 0.3))), policy(inconclusive="pass"))
+    assert (result.exit_code, result.outcomes[0].outcome) == (0, "inconclusive")
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [{"game": "keyword"}, {"attack": "x"}, {"subject": "author"}, {"defense": "noise"}, {"metric": "auc"}],
+)
+def test_a_rule_that_matches_nothing_never_passes(chosen: dict[str, str]) -> None:
+    result = judge(run_of(finding(excess=(0, 0, 0))), policy(**chosen))
+    assert [o.outcome for o in result.outcomes] == ["could-not-measure"]
+    assert result.exit_code == exit_codes.COULD_NOT_MEASURE
+
+
+def test_a_rule_that_matches_nothing_says_what_there_is() -> None:
+    result = judge(run_of(finding()), policy(adversary="insidr"))
+    assert "no finding has the adversary 'insidr'; the run has insider" in result.outcomes[0].message
+
+
+def test_an_empty_run_never_passes() -> None:
+    assert judge(run_of(), policy()).exit_code == exit_codes.COULD_NOT_MEASURE
+
+
+def test_a_finding_that_is_not_trusted_never_passes() -> None:
+    poor = finding(excess=(0, 0, 0), trust=Trust(trusted=False, reason="fails its check"))
+    result = judge(run_of(poor), policy())
+    assert result.outcomes[0].outcome == "could-not-measure"
+    assert "fails its check" in result.outcomes[0].message
+    assert result.exit_code == exit_codes.COULD_NOT_MEASURE
+
+
+def test_a_value_that_is_not_a_number_never_passes() -> None:
+    assert judge(run_of(finding(excess=(0, 0, 0)).model_copy(update={"excess": undefined()})), policy()).exit_code == 3
+
+
+def test_a_failed_cell_the_rule_may_mean_never_passes() -> None:
+    fine = finding(excess=(0, 0, 0))
+    failed = CellRecord(key="k", identity={"game": "inversion", "attack": {"name": "mlc"}}, status="failed")
+    assert judge(run_of(fine, cells=[failed]), policy(game="inversion")).exit_code == 3
+    other = CellRecord(key="k", identity={"game": "keyword"}, status="failed")
+    assert judge(run_of(fine, cells=[other]), policy(game="inversion")).exit_code == 0
+
+
+def test_a_violation_outweighs_what_could_not_be_measured() -> None:
+    poor = finding("f2", trust=Trust(trusted=False, reason="fails"))
+    assert judge(run_of(poor, finding()), policy()).exit_code == exit_codes.VIOLATED
+
+
+def test_warnings_are_told_and_change_nothing() -> None:
+    result = judge(run_of(finding()), policy(severity="warning"))
+    assert (result.exit_code, result.outcomes[0].outcome) == (0, "violated")
+
+
+def test_other_metrics() -> None:
+    one = finding(secondary={"recall": Estimate(0.9, 0.85, 0.95, 100)})
+    assert judge(run_of(one), policy(metric="recall", max=0.8)).exit_code == 1
+    assert judge(run_of(one), policy(metric="estimate", max=0.5)).exit_code == 0
+    assert judge(run_of(one), policy(metric="f1", max=0.34)).exit_code == 1
+    # The excess ends at 0.25 and 0.35; with a floor of 0.1 that is 0.28 and 0.39 of the headroom.
+    assert judge(run_of(one), policy(metric="headroom", max=0.26)).exit_code == 1
+    assert judge(run_of(one), policy(metric="headroom", max=0.3)).exit_code == 3
+
+
+def test_none_selects_undefended_vectors() -> None:
+    plain = finding("f1", excess=(0.3, 0.25, 0.35))
+    defended = finding("f2", excess=(0.1, 0.05, 0.15), defense="noise", adaptive=True)
+    assert judge(run_of(plain, defended), policy(defense="noise")).exit_code == 0
+    result = judge(run_of(plain, defended), policy(defense="none"))
+    assert [o.finding for o in result.outcomes] == ["f1"]
+
+
+def test_an_accepted_finding_passes_and_is_told() -> None:
+    result = judge(run_of(finding()), policy(), accept(), today=TODAY)
+    assert (result.exit_code, result.outcomes[0].outcome) == (0, "accepted")
+    assert "reviewed" in result.outcomes[0].message
+
+
+def test_an_accepted_finding_that_got_worse_is_violated_again() -> None:
+    result = judge(run_of(finding()), policy(), accept(up_to=0.29), today=TODAY)
+    assert (result.exit_code, result.outcomes[0].outcome) == (1, "violated")
+
+
+def test_the_last_day_counts_and_the_next_does_not() -> None:
+    run, entry = run_of(finding()), accept(expires=TODAY)
+    assert judge(run, policy(), entry, today=TODAY).exit_code == 0
+    late = judge(run, policy(), entry, today=TODAY + datetime.timedelta(days=1))
+    assert late.exit_code == 1
+    assert any("expired on 2026-03-01" in o.message for o in late.outcomes if o.outcome == "not-applicable")
+
+
+def test_what_was_not_measured_cannot_be_accepted() -> None:
+    poor = finding(trust=Trust(trusted=False, reason="fails"))
+    assert judge(run_of(poor), policy(), accept(up_to=1.0), today=TODAY).exit_code == 3
+
+
+def test_an_entry_for_another_adversary_accepts_nothing() -> None:
+    result = judge(run_of(finding()), policy(), accept(adversary="outsider"), today=TODAY)
+    assert result.exit_code == 1
+    assert any("no longer needed" in o.message for o in result.outcomes)
+
+
+def test_an_entry_for_a_rule_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'r'"):
+        judge(run_of(finding()), policy(), accept(rule="rr"), today=TODAY)
+
+
+@given(
+    st.lists(st.floats(-1, 1), min_size=3, max_size=3).map(sorted),
+    st.floats(-1, 1),
+    st.booleans(),
+)
+def test_a_pass_means_that_the_high_end_of_a_trusted_finding_is_within_the_limit(
+    ends: list[float], limit: float, trusted: bool
+) -> None:
+    low, value, high = ends
+    one = finding(trust=Trust(trusted=trusted, reason="")).model_copy(update={"excess": Estimate(value, low, high, 10)})
+    result = judge(run_of(one), policy(max=limit))
+    assert result.passed == (trusted and high <= limit)
+    assert (result.exit_code == 1) == (trusted and low > limit)

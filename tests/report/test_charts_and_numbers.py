@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unembed.metrics.estimate import Estimate, undefined
+from unembed.report import charts
+from unembed.report.clean import clean_text
+from unembed.report.numbers import count, difference, duration, moment, number, with_interval
+
+
+@pytest.mark.parametrize(
+    ("value", "metric", "text"),
+    [
+        (0.4321, "accuracy", "43.2%"),
+        (1.0, "accuracy", "100%"),
+        (0.0, "accuracy", "0%"),
+        (0.0042, "recall", "0.42%"),
+        (-0.05, "advantage", "−5.0%"),
+        (0.4321, "f1", "0.43"),
+        (0.0432, "f1", "0.043"),
+        (0.81, "AUC", "0.81"),
+        (math.nan, "accuracy", "–"),
+    ],
+)
+def test_numbers_read_well(value: float, metric: str, text: str) -> None:
+    assert number(value, metric) == text
+
+
+def test_intervals_counts_durations_and_times() -> None:
+    assert with_interval(Estimate(0.5, 0.4, 0.6, 10), "accuracy") == "50.0% [40.0–60.0%]"
+    assert with_interval(undefined(), "accuracy") == "–"
+    assert difference(0.312, "accuracy") == "+31.2 points"
+    assert difference(-0.2, "f1") == "−0.20"
+    assert difference(0.0, "f1") == "0.000"
+    assert count(12480) == "12,480"
+    assert [duration(s) for s in (0.0002, 0.25, 4.2, 218.4, 7300)] == [
+        "under 1 ms",
+        "250 ms",
+        "4.2 s",
+        "3 min 38 s",
+        "2 h 1 min",
+    ]
+    assert moment("2026-03-02T09:14:05Z") == "2 March 2026, 09:14 UTC"
+    assert moment("yesterday") == "yesterday"
+
+
+@given(st.text())
+def test_cleaned_text_fits_into_xml(text: str) -> None:
+    element = ET.Element("a")
+    element.text = clean_text(text)
+    assert ET.fromstring(ET.tostring(element)) is not None
+
+
+unit = st.floats(-2, 3)
+
+
+@given(st.lists(unit, min_size=4, max_size=4).map(sorted), st.floats(-2, 3) | st.just(math.nan), st.booleans())
+def test_marks_stay_on_the_scale_and_every_chart_is_well_formed(ends: list[float], floor: float, trusted: bool) -> None:
+    low, value, high, _ = ends
+    estimate = Estimate(value, low, high, 10)
+    axis = charts.Axis.holding([*ends, floor])
+    assert axis.low <= 0
+    assert axis.high >= 1
+    drawn = [
+        charts.dot_row(axis, estimate, [floor], floor, tone="high", trusted=trusted, label='a "<b>"'),
+        charts.bar(axis, estimate, floor, tone="high", label="x"),
+        charts.ruler(axis, "f1"),
+        charts.curve(
+            charts.Curve("t", "f1", [charts.CurvePoint(n, estimate, floor) for n in (0, 10, 1000)]), tone="low"
+        ),
+    ]
+    for text in drawn:
+        for element in ET.fromstring(text).iter():
+            for name in ("x", "x1", "x2", "cx", "width"):
+                at = element.get(name, "")
+                if at.endswith("%"):
+                    assert 0 <= float(at[:-1]) <= 100
+
+
+def test_a_result_that_is_not_trusted_has_no_mark() -> None:
+    axis, estimate = charts.Axis(), Estimate(0.5, 0.4, 0.6, 10)
+    shown = charts.dot_row(axis, estimate, [0.1], 0.1, tone="high", trusted=True, label="x")
+    hidden = charts.dot_row(axis, estimate, [0.1], 0.1, tone="unknown", trusted=False, label="x")
+    assert "circle" in shown
+    assert "circle" not in hidden
+    assert "unmeasured" in hidden
+
+
+def test_a_curve_rises_to_the_right_when_more_pairs_help() -> None:
+    points = [charts.CurvePoint(n, Estimate(v, v, v, 10), 0.1) for n, v in ((10, 0.2), (100, 0.6), (1000, 0.9))]
+    root = ET.fromstring(charts.curve(charts.Curve("t", "f1", points), tone="high"))
+    dots = [(float(c.get("cx", "")[:-1]), float(c.get("cy", ""))) for c in root.iter("circle")]
+    assert [x for x, _ in dots] == sorted(x for x, _ in dots)
+    assert [y for _, y in dots] == sorted((y for _, y in dots), reverse=True)
+    assert dots[1][0] == pytest.approx(50, abs=2)

@@ -1,0 +1,67 @@
+"""The rooms keep their order, and importing stays light."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unembed
+
+PACKAGE = Path(unembed.__file__).parent
+ORDER = (
+    "metrics nn corpora encoders sources defenses games attacks utility results gate audit report papers cli testing"
+).split()
+BESIDE = {"errors", "registry", "seeds", "params", "_version"}
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room_of(path):
+    part = path.relative_to(PACKAGE).parts[0]
+    return part.removesuffix(".py")
+
+
+def imported_rooms(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+            if node.module == "unembed":
+                names = [f"unembed.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            if name.startswith("unembed."):
+                yield name.split(".")[1]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_no_room_imports_one_below_it(path):
+    room = room_of(path)
+    for other in imported_rooms(path):
+        if other in BESIDE or other == "__version__":
+            continue
+        assert other in ORDER, f"{other} is not a room"
+        if room in ORDER:
+            assert ORDER.index(other) <= ORDER.index(room), f"{room} imports {other}, which lies below it"
+        else:
+            assert room in ("__init__", "__main__"), f"{path.name} stands beside the rooms and imports {other}"
+
+
+def test_every_room_says_what_it_is_for():
+    for room in ORDER:
+        tree = ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8"))
+        assert ast.get_docstring(tree), room
+
+
+@pytest.mark.parametrize("statement", ["import unembed", "import unembed.cli", "from unembed.attacks import ATTACKS"])
+def test_importing_loads_nothing_heavy(statement):
+    code = f"{statement}; import sys; print([m for m in ('torch', 'sklearn', 'transformers', 'pyarrow') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_modules_stay_small():
+    long = {str(p.relative_to(PACKAGE)): n for p in FILES if (n := len(p.read_text().splitlines())) > 450}
+    assert not long
