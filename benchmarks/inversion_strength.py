@@ -32,6 +32,7 @@ CHECKOUT_DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
 
 def arguments() -> argparse.Namespace:
+    """What to run on."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     data = Path(os.environ.get("UNEMBED_DATA", CHECKOUT_DATA))
     parser.add_argument("--texts", type=Path, default=data / "books_by_author.parquet")

@@ -10,9 +10,11 @@ import pytest
 import unembed
 
 PACKAGE = Path(unembed.__file__).parent
-ORDER = (
-    "metrics nn corpora encoders sources defenses games attacks utility results gate audit report papers cli testing"
-).split()
+ORDER = [
+    *("metrics", "nn", "corpora", "encoders", "sources", "defenses", "games", "attacks", "utility", "results"),
+    *("gate", "audit", "report", "papers", "cli", "testing"),
+]
+HEAVY = ("torch", "sklearn", "transformers", "pyarrow")
 BESIDE = {"errors", "registry", "seeds", "params", "_version"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -57,7 +59,7 @@ def test_every_room_says_what_it_is_for():
 
 @pytest.mark.parametrize("statement", ["import unembed", "import unembed.cli", "from unembed.attacks import ATTACKS"])
 def test_importing_loads_nothing_heavy(statement):
-    code = f"{statement}; import sys; print([m for m in ('torch', 'sklearn', 'transformers', 'pyarrow') if m in sys.modules])"
+    code = f"{statement}; import sys; print([m for m in {HEAVY} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -126,3 +126,11 @@ def test_a_split_that_means_nothing_is_refused(name):
     corpus, options, message = BAD[name]
     with pytest.raises((DataError, UsageError, UnknownNameError), match=message):
         split_corpus(corpus, **options)
+
+
+def test_targets_can_be_sampled_before_duplicates_are_looked_for():
+    corpus = Corpus.of([f"text number {i} about thing {i * 7}" for i in range(100)])
+    whole, some = split_corpus(corpus, seed=3), split_corpus(corpus, seed=3, max_targets=10)
+    assert len(some.target) == 10
+    assert set(some.target.ids) <= set(whole.target.ids)
+    assert set(some.adversary.ids) >= set(whole.adversary.ids)

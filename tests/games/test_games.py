@@ -81,7 +81,7 @@ class TestInversion:
 
 
 class TestKeyword:
-    texts = [f"{'apple' if i % 4 == 0 else 'pear'} tree number {i}" for i in range(80)]
+    texts = tuple(f"{'apple' if i % 4 == 0 else 'pear'} tree number {i}" for i in range(80))
 
     def test_test_sets_are_balanced(self):
         game = KeywordGame(keywords=("apple",), samples=40)

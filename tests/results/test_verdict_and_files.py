@@ -17,25 +17,25 @@ def finding(adversary="insider", game="keyword", value=0.9, floor=0.5, status="l
     def estimate(v):
         return Estimate(v, v - 0.02, v + 0.02, 100)
 
-    facts = dict(
-        id=f"{game}-{adversary}",
-        cell="c",
-        game=game,
-        attack=f"{game}/x",
-        adversary=adversary,
-        encoder="e",
-        metric="m",
-        estimate=estimate(value),
-        floors=[Floor(kind="prior", estimate=estimate(floor))],
-        floor=estimate(floor),
-        excess=estimate(value - floor),
-        headroom=(value - floor) / (1 - floor),
-        status=status,
-        level=level,
-        trust=Trust(trusted=True, reason="ok"),
-        cost=Cost(capabilities=[], pairs=1, queries=0, targets=1, fit_seconds=1, run_seconds=1),
-        seed=0,
-    )
+    facts = {
+        "id": f"{game}-{adversary}",
+        "cell": "c",
+        "game": game,
+        "attack": f"{game}/x",
+        "adversary": adversary,
+        "encoder": "e",
+        "metric": "m",
+        "estimate": estimate(value),
+        "floors": [Floor(kind="prior", estimate=estimate(floor))],
+        "floor": estimate(floor),
+        "excess": estimate(value - floor),
+        "headroom": (value - floor) / (1 - floor),
+        "status": status,
+        "level": level,
+        "trust": Trust(trusted=True, reason="ok"),
+        "cost": Cost(capabilities=[], pairs=1, queries=0, targets=1, fit_seconds=1, run_seconds=1),
+        "seed": 0,
+    }
     return Finding(**{**facts, **more})
 
 

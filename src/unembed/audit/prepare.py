@@ -21,7 +21,7 @@ from unembed.encoders.cache import CachedEncoder, EmbeddingCache
 from unembed.encoders.vectors import VectorsEncoder
 from unembed.errors import CannotMeasureError, DataError, UsageError
 from unembed.results.schema import DataCard
-from unembed.seeds import generator, seed_for
+from unembed.seeds import seed_for
 
 GENERATOR = "generator:"
 Progress = Callable[[str, int, int], None]
@@ -58,12 +58,10 @@ def read_sides(spec: AuditSpec) -> Sides:
         by=spec.data.group,
         time=spec.data.time,
         attribute=spec.data.attributes[0] if spec.data.attributes else None,
+        max_targets=spec.max_targets,
         seed=seed_for(spec.seed, "split"),
     )
     target = split.target
-    if len(target) > spec.max_targets:
-        chosen = generator(spec.seed, "targets").choice(len(target), size=spec.max_targets, replace=False)
-        target = target.select(np.sort(chosen))
     words = tuple(dict.fromkeys(w.strip().lower() for w in spec.keyword.words if w.strip()))
     keywords = words or propose_keywords(split.adversary, target, spec.keyword.propose)
     cards = [

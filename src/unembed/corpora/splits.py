@@ -50,6 +50,7 @@ def split_corpus(
     time: str | None = None,
     later: bool = False,
     attribute: str | None = None,
+    max_targets: int | None = None,
     seed: int = 0,
     threshold: float = THRESHOLD,
 ) -> Split:
@@ -62,6 +63,7 @@ def split_corpus(
         time: A column of dates; the adversary gets the earlier part.
         later: With ``time``: the adversary gets the later part instead.
         attribute: A column to be inferred later; groups are dealt so that its values occur on both sides.
+        max_targets: Keeps a uniform sample of the targets, before near duplicates are looked for.
         seed: Of the random cut.
         threshold: The Jaccard index from which a text counts as a near duplicate.
     """
@@ -86,7 +88,10 @@ def split_corpus(
         usable, mask = _by_time(corpus, time, share, later)
     else:
         usable, mask = _by_group(corpus, by, attribute, share, seed)
-    target = corpus.select(usable[~mask])
+    rows = usable[~mask]
+    if max_targets is not None and len(rows) > max_targets:
+        rows = np.sort(seeds.generator(seed, "corpora", "targets").choice(rows, size=max_targets, replace=False))
+    target = corpus.select(rows)
     adversary, leaks = remove_leaks(corpus.select(usable[mask]), target, threshold=threshold)
     if not len(adversary):
         raise DataError(f"{corpus.name}: nothing is left for the adversary: all {leaks.rows} texts duplicate targets")

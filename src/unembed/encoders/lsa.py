@@ -64,9 +64,11 @@ class LsaEncoder(Parameters):
                 stacklevel=2,
             )
         from sklearn.decomposition import TruncatedSVD
+        from threadpoolctl import threadpool_limits
 
         reducer = TruncatedSVD(n_components=kept, algorithm="randomized", random_state=self.seed)
-        reducer.fit(counts)
+        with threadpool_limits(limits=1):  # the last bits, and so the digest, would depend on the number of threads
+            reducer.fit(counts)
         self.words_ = words
         self.components_ = np.ascontiguousarray(reducer.components_, dtype=np.float32)
         return self

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from unembed.results.schema import Finding, Level, Verdict
 
 _RANK: dict[Level, int] = {"none": 0, "unknown": 0, "low": 1, "moderate": 2, "high": 3}
+#: A stronger adversary's leak is told too when it is so many times as grave as the weakest one's.
+MUCH_MORE = 1.5
 _WHO = {
     "outsider": "Somebody who only holds a copy of the vectors and public text",
     "insider": "Somebody who holds the vectors and part of the collection",
@@ -41,9 +43,9 @@ def verdict(findings: Sequence[Finding], order: Sequence[str]) -> Verdict:
     claims = [_claim(f) for f in best]
     listed = claims[0] if len(claims) == 1 else ", ".join(claims[:-1]) + " and " + claims[-1]
     sentence = f"{_WHO.get(weakest, f'The {weakest}')} {listed}."
-    stronger = [f for f in leaks if f.adversary != weakest and _RANK[f.level] > max(_RANK[b.level] for b in best)]
+    stronger = [f for f in leaks if f.adversary != weakest and f.headroom > MUCH_MORE * best[0].headroom]
     if stronger:
-        top = max(stronger, key=lambda f: (_RANK[f.level], f.headroom))
+        top = max(stronger, key=lambda f: f.headroom)
         sentence += f" {_WHO.get(top.adversary, f'The {top.adversary}')} {_claim(top)}."
         best = [*best, top]
     return Verdict(level=level, sentence=sentence, adversary=weakest, findings=[f.id for f in best])
@@ -64,9 +66,11 @@ def _claim(finding: Finding) -> str:
     value, floor = f"{finding.estimate.value:.0%}", f"{finding.floor.value:.0%}"
     if finding.game == "inversion" and "content_recall" in finding.secondary:
         back, right = finding.secondary["content_recall"].value, finding.secondary["content_precision"].value
-        return f"reads back {back:.0%} of the meaningful words of a text ({right:.0%} of the words they name are right)"
+        return (
+            f"can read back {back:.0%} of the meaningful words of a text ({right:.0%} of those they name are right)"
+        )
     if finding.game == "keyword":
-        return f"tells for {value} of texts whether a given word occurs in them (guessing: {floor})"
+        return f"can tell for {value} of texts whether a given word occurs in them (guessing: {floor})"
     if finding.game == "attribute":
-        return f"tells '{finding.subject}' right for {value} of texts (guessing: {floor})"
+        return f"can tell '{finding.subject}' right for {value} of texts (guessing: {floor})"
     return f"scores {value} in '{finding.game}' (guessing: {floor})"

@@ -28,8 +28,8 @@ class MLC(WordClassifier):
         paper="song2020",
         section="3.2, eq. 8; 6.2",
         departures="Vectors are standardised: the paper's encoders had values around one, unit-norm vectors have "
-        "values around 0.05, which 30 epochs leave unlearnt (scaling='none' is the paper to the letter). Output biases start "
-        "at the words' frequencies. Few pairs get more passes (min_steps).",
+        "values around 0.05, which 30 epochs leave unlearnt (scaling='none' is the paper to the letter). Output "
+        "biases start at the words' frequencies. Few pairs get more passes (min_steps).",
     )
 
     def __init__(

@@ -61,7 +61,7 @@ class WordClassifier(Parametrised):
         torch.manual_seed(seed_for(self.seed, "weights") % 2**32)
         rng = generator(self.seed, "batches")
         order = generator(self.seed, "validation").permutation(n)
-        held = min(int(n * validate), 2000)
+        held = min(max(int(n * validate), min(50, n // 4)), 2000) if validate else 0
         checking, training = np.sort(order[:held]), np.sort(order[held:])
         self.scaler_ = Standardiser(scaling).fit(knowledge.vectors)
         labels = knowledge.labels[training].tocsr()
