@@ -16,7 +16,7 @@ from unembed.audit.assemble import assemble
 from unembed.audit.cell import CellResult, Task, run_cell
 from unembed.audit.folder import RunFolder, now
 from unembed.audit.plan import Cell, deal_seed, make_plan, played_games
-from unembed.audit.prepare import Sides, encode_corpus, encode_sides, open_encoder, read_sides
+from unembed.audit.prepare import Sides, encode_sides, open_encoder, read_sides
 from unembed.audit.spec import AuditSpec
 from unembed.encoders.base import Encoder, EncoderCard
 from unembed.errors import MissingExtraError, NothingRanError
@@ -51,7 +51,7 @@ def audit(
     progress("loading encoder", 0, 1)
     card = encoder.card
     progress("loading encoder", 1, 1)
-    digest = "" if card.cache_key("document") else _vectors_digest(spec, sides, encoder)
+    digest = "" if card.cache_key("document") else _vectors_digest(sides, encoder)
     plan = make_plan(spec, sides, card, digest)
     if not plan.cells:
         reasons = "; ".join(dict.fromkeys(s.reason for s in plan.skipped[:4]))
@@ -99,9 +99,9 @@ def _folder_name(spec: AuditSpec, sides: Sides) -> str:
     return f"{stem}-{hashlib.sha256(payload.encode()).hexdigest()[:8]}{shown}"
 
 
-def _vectors_digest(spec: AuditSpec, sides: Sides, encoder: Encoder) -> str:
+def _vectors_digest(sides: Sides, encoder: Encoder) -> str:
     """An encoder that can't be identified is identified by the vectors it gives here."""
-    vectors = encode_corpus(spec, encoder, sides.target, "target", _silent)
+    vectors = encoder.encode(sides.target.texts)
     digest = hashlib.sha256()
     for part in (vectors,) if isinstance(vectors, np.ndarray) else (vectors.data, vectors.indices, vectors.indptr):
         digest.update(np.ascontiguousarray(part).tobytes())

@@ -187,7 +187,8 @@ def _cells(
     size = len(sides.known[corpus])
     curve: list[int | None] = [None]
     if game.facts.name == "inversion" and corpus == "inside":
-        curve = [n for s in sorted(set(spec.curve)) if SMALLEST_CURVE <= (n := int(size * s)) < size] + curve
+        sizes = (int(size * share) for share in sorted(set(spec.curve)))
+        curve = [*(n for n in sizes if SMALLEST_CURVE <= n < size), None]
     variants: list[tuple[dict[str, Any] | None, bool | None]] = [(None, None)]
     for defense in spec.defenses:
         version = DEFENSES.get(defense.name).facts.version

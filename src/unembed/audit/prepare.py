@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,12 @@ import numpy as np
 
 from unembed.audit.keywords import propose_keywords
 from unembed.audit.spec import AuditSpec
-from unembed.audit.workspace import save_corpus, save_vectors
+from unembed.audit.workspace import save_corpus, save_vectors, save_vectors_in_parts
 from unembed.corpora import duplicates, splits
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.readers import read_corpus_with_report
 from unembed.encoders import build_encoder
-from unembed.encoders.base import Encoder, Vectors
+from unembed.encoders.base import DenseVectors, Encoder, Vectors
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache
 from unembed.encoders.vectors import VectorsEncoder
 from unembed.errors import CannotMeasureError, DataError, UsageError
@@ -24,6 +24,7 @@ from unembed.results.schema import DataCard
 from unembed.seeds import seed_for
 
 GENERATOR = "generator:"
+ROWS_AT_ONCE = 8192
 Progress = Callable[[str, int, int], None]
 
 
@@ -44,6 +45,12 @@ class Sides:
 
 def read_sides(spec: AuditSpec) -> Sides:
     """Read, drop duplicates, split so that no near-duplicate of a target is on the adversary's side."""
+    for column in spec.data.attributes:
+        if column in (spec.data.group, spec.data.time):
+            raise UsageError(
+                f"can't split by '{column}': it is an attribute to infer, so both sides need its values; split by "
+                "document or by text instead"
+            )
     corpus, facts = _read_main(spec)
     corpus, dropped = duplicates.drop_duplicates(corpus)
     facts["duplicates dropped"] = dropped.dropped
@@ -191,7 +198,10 @@ def encode_sides(
     corpora = {"target": sides.target, **sides.known}
     for name, corpus in corpora.items():
         save_corpus(corpus, work / f"{name}.parquet")
-        save_vectors(encode_corpus(spec, encoder, corpus, name, progress), work / name)
+        if isinstance(encoder, VectorsEncoder):
+            _copy_rows(encoder, corpus, work / name, progress)
+        else:
+            save_vectors(_encode_texts(encoder, corpus.texts, f"{name} texts", progress), work / name)
     for name, texts in queries.items():
         asked = Corpus.of(texts, name=name)
         save_corpus(asked, work / f"queries-{name}.parquet")
@@ -202,13 +212,16 @@ def encode_sides(
             )
 
 
-def encode_corpus(spec: AuditSpec, encoder: Encoder, corpus: Corpus, name: str, progress: Progress) -> Vectors:
-    """The vectors of a corpus: encoded, or looked up by row where they come from a file."""
-    if spec.data.vectors is not None:
-        rows = np.array([int(i) for i in corpus.ids], dtype=np.int64)
-        vectors: Vectors = encoder.vectors_for_rows(rows)  # type: ignore[attr-defined]
-        return vectors
-    return _encode_texts(encoder, corpus.texts, f"{name} texts", progress)
+def _copy_rows(stored: VectorsEncoder, corpus: Corpus, path: Path, progress: Progress) -> None:
+    """Stored vectors of a corpus, whose ids are row numbers, a few at a time."""
+    rows = np.array([int(i) for i in corpus.ids], dtype=np.int64)
+
+    def parts() -> Iterator[DenseVectors]:
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            yield stored.vectors_for_rows(rows[start : start + ROWS_AT_ONCE])
+            progress(f"{path.name} vectors", min(start + ROWS_AT_ONCE, len(rows)), len(rows))
+
+    save_vectors_in_parts(parts(), (len(rows), stored.card.dimension), path)
 
 
 def _encode_texts(encoder: Encoder, texts: Sequence[str], what: str, progress: Progress) -> Vectors:

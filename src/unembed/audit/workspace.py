@@ -7,6 +7,7 @@ run is complete; until then it lets an interrupted run go on.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from unembed.corpora.corpus import Corpus
-from unembed.encoders.base import Vectors
+from unembed.encoders.base import DenseVectors, Vectors
 from unembed.errors import UsageError
 
 
@@ -57,6 +58,18 @@ def save_vectors(vectors: Vectors, path: Path) -> None:
         _write(path.with_suffix(".npz"), lambda file: save_npz(file, vectors))
     else:
         _write(path.with_suffix(".npy"), lambda file: np.save(file, np.asarray(vectors, dtype=np.float32)))
+
+
+def save_vectors_in_parts(parts: Iterable[DenseVectors], shape: tuple[int, int], path: Path) -> None:
+    """Dense vectors that come a few rows at a time, without holding them all."""
+
+    def write(file: Any) -> None:
+        header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        for part in parts:
+            file.write(np.ascontiguousarray(part, dtype="<f4").data)
+
+    _write(path.with_suffix(".npy"), write)
 
 
 def load_vectors(path: Path) -> Vectors:

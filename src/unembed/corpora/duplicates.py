@@ -23,6 +23,7 @@ THRESHOLD = 0.7
 _SHINGLE = 3
 _PACKABLE = 1 << 21
 _TARGETS_AT_ONCE = 512
+_ADVERSARY_AT_ONCE = 100_000
 _ROWS_AT_ONCE = 8192
 _CELLS_AT_ONCE = 1 << 22
 
@@ -76,9 +77,11 @@ def remove_leaks(adversary: Corpus, target: Corpus, *, threshold: float = THRESH
     rest = np.flatnonzero(~exact)
     near = np.zeros(len(adversary), dtype=bool)
     if len(rest) and targets:
-        shingles = _Shingles([adversary.texts[i] for i in rest], sorted(targets))
-        for left, _, _ in shingles.pairs(threshold, once=True):
-            near[rest[left]] = True
+        for start in range(0, len(rest), _ADVERSARY_AT_ONCE):
+            some = rest[start : start + _ADVERSARY_AT_ONCE]
+            shingles = _Shingles([adversary.texts[i] for i in some], sorted(targets))
+            for left, _, _ in shingles.pairs(threshold, once=True):
+                near[some[left]] = True
     kept = np.flatnonzero(~(exact | near))
     report = LeakReport(len(adversary), len(target), int(exact.sum()), int(near.sum()), len(kept), threshold)
     return adversary.select(kept), report

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import mmap
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -62,12 +63,19 @@ class VectorTable:
         if self.half_words:
             raw = (raw.astype(np.uint32) << 16).view(np.float32)
         with np.errstate(over="ignore"):
-            vectors = np.ascontiguousarray(raw, dtype=np.float32)
+            vectors = np.array(raw, dtype=np.float32, order="C")
+        self._forget_pages()
         bad = ~np.isfinite(vectors).all(axis=1)
         if bad.any():
             row = int(np.arange(len(self))[rows][int(bad.argmax())])
             raise DataError(f"{self.path}, row {row}: NaN, infinity or a number too large for float32")
         return vectors
+
+    def _forget_pages(self) -> None:
+        """Let go of the pages of a memory map that were read: a pass over a file must not fill the memory."""
+        mapped = getattr(self.stored, "_mmap", None)
+        if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return self[:].astype(dtype or np.float32, copy=False)

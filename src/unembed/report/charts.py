@@ -35,6 +35,14 @@ class Axis:
         high = math.ceil(max([1.0, *known]) * 10) / 10
         return cls(low, high)
 
+    @classmethod
+    def close_to(cls, values: Sequence[float]) -> Axis:
+        """From 0 to the next of 0.1, 0.25, 0.5 above all values: for a curve, where the slope is the message."""
+        whole = cls.holding(values)
+        most = max([v for v in values if math.isfinite(v)], default=1.0)
+        ceiling = next((h for h in (0.1, 0.25, 0.5) if most <= h), whole.high)
+        return cls(whole.low, ceiling)
+
     def at(self, value: float) -> float:
         """Where a value lies, in percent of the width."""
         share = (value - self.low) / (self.high - self.low)
@@ -43,7 +51,8 @@ class Axis:
     def ticks(self) -> list[float]:
         """Round values to label, a quarter apart on the usual scale."""
         span = self.high - self.low
-        step = 0.25 if span <= 2 else 10 ** math.floor(math.log10(span)) / 2
+        closer = next((s for widest, s in ((0.1, 0.025), (0.25, 0.05), (0.5, 0.1)) if span <= widest), None)
+        step = closer or (0.25 if span <= 2 else 10 ** math.floor(math.log10(span)) / 2)
         first = math.ceil(self.low / step)
         return [i * step for i in range(first, math.floor(self.high / step + 1e-9) + 1)]
 
@@ -152,7 +161,7 @@ class Curve:
 def curve(data: Curve, *, tone: str) -> Markup:
     """Points with whiskers over a logarithmic scale of pairs, and the floor as a dashed line."""
     points = [p for p in data.points if math.isfinite(p.estimate.value)]
-    axis = Axis.holding([v for p in points for v in (p.estimate.low, p.estimate.high, p.floor)])
+    axis = Axis.close_to([v for p in points for v in (p.estimate.low, p.estimate.high, p.floor)])
     steps = [math.log10(1 + p.pairs) for p in points]
     first, last = min(steps, default=0.0), max(steps, default=1.0)
     across = [3 + 94 * ((s - first) / (last - first) if last > first else 0.5) for s in steps]

@@ -99,7 +99,8 @@ def shown(value: Any) -> str:
 
 def encoder_rows(run: Run) -> list[tuple[str, str]]:
     """The encoder's card, name first."""
-    ordered = sorted(run.encoder.items(), key=lambda item: item[0] != "name")
+    told = {key: value for key, value in run.encoder.items() if value not in (None, {}, [], False)}
+    ordered = sorted(told.items(), key=lambda item: item[0] != "name")
     return [(words_of(key), shown(value)) for key, value in ordered]
 
 

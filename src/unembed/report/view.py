@@ -178,14 +178,23 @@ def _slice(part: Slice, metric: str, colour: str, axis: charts.Axis) -> SliceVie
     return SliceView(part.kind, part.name, with_interval(part.estimate, metric), number(floor, metric), drawn)
 
 
-def curves(findings: list[Finding], names: Names) -> list[CurveView]:
-    """Findings that differ in the number of pairs alone, as curves over it."""
+def alike(findings: list[Finding]) -> list[list[Finding]]:
+    """Findings that differ in the number of pairs alone, together."""
     groups: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for f in findings:
-        if measured(f):
-            groups[(f.attack, f.adversary, f.subject, f.defense, f.adaptive, f.metric)].append(f)
+        groups[(f.attack, f.adversary, f.subject, f.defense, f.adaptive, f.metric)].append(f)
+    return list(groups.values())
+
+
+def at_full_strength(findings: list[Finding]) -> list[Finding]:
+    """Without the points of a curve at which the adversary held only some of its pairs."""
+    return [max(group, key=lambda f: f.cost.pairs) for group in alike(findings)]
+
+
+def curves(findings: list[Finding], names: Names) -> list[CurveView]:
+    """Results over the number of pairs, where there are several."""
     views = []
-    for group in groups.values():
+    for group in alike([f for f in findings if measured(f)]):
         if len({f.cost.pairs for f in group}) < 2:
             continue
         ordered = sorted(group, key=lambda f: f.cost.pairs)
@@ -217,8 +226,9 @@ def games(run: Run) -> list[GameView]:
         card = cards.get(name) or GameCard(
             name=name, question=name, metric=found[0].metric, metric_meaning="", consequence=""
         )
-        ordered = sorted(found, key=lambda f: (_ORDER[f.status], -sortable(f.excess.value)))
-        scale = [v for f in found for v in (f.estimate.low, f.estimate.high, f.floor.value)]
+        shown = at_full_strength(found)
+        ordered = sorted(shown, key=lambda f: (_ORDER[f.status], -sortable(f.excess.value)))
+        scale = [v for f in shown for v in (f.estimate.low, f.estimate.high, f.floor.value)]
         axis = charts.Axis.holding(scale)
         listed = [_view(f, names, axis) for f in ordered]
         kinds = sorted({floor.kind for f in found for floor in f.floors})

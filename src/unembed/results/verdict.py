@@ -66,9 +66,7 @@ def _claim(finding: Finding) -> str:
     value, floor = f"{finding.estimate.value:.0%}", f"{finding.floor.value:.0%}"
     if finding.game == "inversion" and "content_recall" in finding.secondary:
         back, right = finding.secondary["content_recall"].value, finding.secondary["content_precision"].value
-        return (
-            f"can read back {back:.0%} of the meaningful words of a text ({right:.0%} of those they name are right)"
-        )
+        return f"can read back {back:.0%} of the meaningful words of a text ({right:.0%} of those they name are right)"
     if finding.game == "keyword":
         return f"can tell for {value} of texts whether a given word occurs in them (guessing: {floor})"
     if finding.game == "attribute":
