@@ -167,3 +167,10 @@ def test_a_pass_means_that_the_high_end_of_a_trusted_finding_is_within_the_limit
     result = judge(run_of(one), policy(max=limit))
     assert result.passed == (trusted and high <= limit)
     assert (result.exit_code == 1) == (trusted and low > limit)
+
+
+def test_points_of_a_curve_decide_nothing() -> None:
+    weaker = finding("f0", (0.2, 0.1, 0.3), curve=True)
+    whole = finding("f1", (0.1, 0.05, 0.15))
+    assert judge(run_of(weaker, whole), policy(), today=TODAY).exit_code == exit_codes.MET
+    assert judge(run_of(weaker), policy(), today=TODAY).exit_code == exit_codes.COULD_NOT_MEASURE

@@ -91,7 +91,7 @@ KEYWORDS = [
 
 def make_findings() -> list[Finding]:
     curve = [
-        make_finding(f"inv-{pairs}", value=value, floor_value=0.12, pairs=pairs)
+        make_finding(f"inv-{pairs}", value=value, floor_value=0.12, pairs=pairs, curve=pairs < 2000)
         for pairs, value in ((100, 0.19), (500, 0.33), (2000, 0.48))
     ]
     best = make_finding(

@@ -70,6 +70,10 @@ def test_a_defended_finding_does_not_speak_for_the_plain_vectors():
     assert found.level == "unknown"
 
 
+def test_a_point_of_a_curve_does_not_speak_for_the_whole():
+    assert verdict([finding(curve=True)], ORDER).level == "unknown"
+
+
 def test_a_value_that_could_not_be_measured_survives_the_file():
     made = finding(estimate=undefined(), headroom=float("nan"))
     back = Finding.model_validate_json(made.model_dump_json())

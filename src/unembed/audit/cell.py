@@ -192,6 +192,7 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str) -> Fin
         encoder=task.encoder,
         defense=_defense_name(identity["defense"]),
         adaptive=identity["adaptive"],
+        curve=identity["pairs"] is not None,
         subject=identity["subject"],
         metric=game.facts.metric,
         estimate=played.estimate,

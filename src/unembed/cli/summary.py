@@ -32,7 +32,7 @@ def show_run(voice: Voice, run: Run) -> None:
     """The run for people."""
     voice.show(text(f"{LEVEL[run.verdict.level]}.", _STYLE[run.verdict.level]), text(run.verdict.sentence))
     voice.line()
-    voice.show(table(_HEAD, [_row(f) for f in run.findings], right=(3,)))
+    voice.show(table(_HEAD, [_row(f) for f in run.findings if not f.curve], right=(3,)))
     failed = [c for c in run.cells if c.status == "failed"]
     if failed:
         voice.line(f"{len(failed)} of {len(run.cells)} measurements failed:")

@@ -186,11 +186,6 @@ def alike(findings: list[Finding]) -> list[list[Finding]]:
     return list(groups.values())
 
 
-def at_full_strength(findings: list[Finding]) -> list[Finding]:
-    """Without the points of a curve at which the adversary held only some of its pairs."""
-    return [max(group, key=lambda f: f.cost.pairs) for group in alike(findings)]
-
-
 def curves(findings: list[Finding], names: Names) -> list[CurveView]:
     """Results over the number of pairs, where there are several."""
     views = []
@@ -226,7 +221,7 @@ def games(run: Run) -> list[GameView]:
         card = cards.get(name) or GameCard(
             name=name, question=name, metric=found[0].metric, metric_meaning="", consequence=""
         )
-        shown = at_full_strength(found)
+        shown = [f for f in found if not f.curve] or found
         ordered = sorted(shown, key=lambda f: (_ORDER[f.status], -sortable(f.excess.value)))
         scale = [v for f in shown for v in (f.estimate.low, f.estimate.high, f.floor.value)]
         axis = charts.Axis.holding(scale)

@@ -95,6 +95,9 @@ class Finding(Model):
     encoder: str
     defense: str | None = None
     adaptive: bool | None = Field(default=None, description="adversary trained on defended vectors")
+    curve: bool = Field(
+        default=False, description="a point of the curve over pairs: the adversary held only some of its pairs"
+    )
     subject: str | None = Field(default=None, description="the attribute column or the keyword set in question")
     metric: str
     estimate: Measured

@@ -18,7 +18,7 @@ _WHO = {
 
 def verdict(findings: Sequence[Finding], order: Sequence[str]) -> Verdict:
     """What the findings say together; ``order`` lists the adversaries from weak to strong."""
-    shown = [f for f in findings if f.defense is None]
+    shown = [f for f in findings if f.defense is None and not f.curve]
     measured = [f for f in shown if f.status != "could-not-measure"]
     leaks = [f for f in measured if f.status == "leak"]
     if not measured:
