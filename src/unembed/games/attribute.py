@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError
-from unembed.games.base import Deal, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.threat import Adversary
 from unembed.metrics.classes import macro_recall, top_k_hits
 from unembed.metrics.estimate import mean, wilson
@@ -128,20 +128,24 @@ class AttributeGame(Parametrised):
 
     def judge(self, truth: AttributeTruth, guess: AttributeGuess, seed: int) -> Scores:
         """Balanced accuracy; plain, top-5 and per class beside it."""
-        rng = generator(seed, "attribute", "judge")
         n, count = len(truth.labels), len(truth.classes)
         right = top_k_hits(guess, truth.labels, 1)
         member = np.zeros((n, count))
         member[np.arange(n), truth.labels] = 1
         parts = np.hstack([member * right[:, None], member])
-        secondary = {"accuracy": mean(right, rng=rng, groups=truth.groups)}
-        if count > 5:
-            secondary["top5_accuracy"] = mean(top_k_hits(guess, truth.labels, 5), rng=rng, groups=truth.groups)
-        slices = []
-        for c, name in enumerate(truth.classes):
-            own = truth.labels == c
-            slices.append(SliceScore("class", name, wilson(int(right[own].sum()), int(own.sum())), 1 / count))
-        return Scores(parts, macro_recall, truth.groups, secondary, tuple(slices))
+
+        def work_out() -> Detail:
+            rng = generator(seed, "attribute", "judge")
+            secondary = {"accuracy": mean(right, rng=rng, groups=truth.groups)}
+            if count > 5:
+                secondary["top5_accuracy"] = mean(top_k_hits(guess, truth.labels, 5), rng=rng, groups=truth.groups)
+            slices = []
+            for c, name in enumerate(truth.classes):
+                own = truth.labels == c
+                slices.append(SliceScore("class", name, wilson(int(right[own].sum()), int(own.sum())), 1 / count))
+            return Detail(secondary, tuple(slices))
+
+        return Scores(parts, macro_recall, truth.groups, work_out)
 
     def prior_guess(self, knowledge: AttributeKnowledge, n: int) -> AttributeGuess:
         """The classes by their frequency among the labelled texts."""

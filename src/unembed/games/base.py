@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -78,17 +79,39 @@ class SliceScore:
 
 
 @dataclass(frozen=True)
+class Detail:
+    """What stands beside the headline: further metrics, and the measurement on parts of the targets."""
+
+    secondary: dict[str, Estimate] = field(default_factory=dict)
+    slices: tuple[SliceScore, ...] = ()
+
+
+@dataclass(frozen=True)
 class Scores:
     """A judged guess: one row of counts a target, and the statistic that turns their sums into the metric.
 
-    Rows are kept so that a guess and its floor can be compared on the same targets (paired bootstrap).
+    Rows are kept so that a guess and its floor can be compared on the same targets (paired bootstrap). The
+    detail is worked out when somebody looks at it: of most floors nobody does.
     """
 
     parts: FloatArray
     statistic: Callable[[FloatArray], FloatArray]
     groups: Sequence[object] | None = None
-    secondary: dict[str, Estimate] = field(default_factory=dict)
-    slices: tuple[SliceScore, ...] = ()
+    work_out: Callable[[], Detail] = Detail
+
+    @cached_property
+    def _detail(self) -> Detail:
+        return self.work_out()
+
+    @property
+    def secondary(self) -> dict[str, Estimate]:
+        """Further metrics."""
+        return self._detail.secondary
+
+    @property
+    def slices(self) -> tuple[SliceScore, ...]:
+        """The measurement on parts: keywords, classes, frequency bands."""
+        return self._detail.slices
 
     def estimate(self, rng: np.random.Generator) -> Estimate:
         """The metric with its interval."""

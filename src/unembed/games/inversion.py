@@ -7,7 +7,7 @@ without looking at a vector.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -19,10 +19,10 @@ from unembed.corpora.corpus import Corpus
 from unembed.corpora.words import Vocabulary, build_vocabulary, stop_words, word_sets, words
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError
-from unembed.games.base import Deal, Example, GameFacts, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, GameFacts, Material, Scores, SliceScore
 from unembed.games.threat import Adversary
 from unembed.metrics import sets
-from unembed.metrics.estimate import bootstrap, mean
+from unembed.metrics.estimate import Estimate, bootstrap, mean
 from unembed.params import Parametrised
 from unembed.seeds import generator
 
@@ -110,7 +110,6 @@ class InversionGame(Parametrised):
 
     def judge(self, truth: InversionTruth, guess: InversionGuess, seed: int) -> Scores:
         """Pooled content-word F1; precision, recall, all words, per-text means and frequency bands beside it."""
-        rng = generator(seed, "inversion", "judge")
         content_mask = truth.vocabulary.content
         every = sets.set_counts(truth.labels, guess)
         content = sets.set_counts(truth.labels, guess, columns=content_mask)
@@ -118,28 +117,29 @@ class InversionGame(Parametrised):
         every[:, sets.PRESENT] += truth.outside.sum(axis=1)
         content[:, sets.PRESENT] += truth.outside[:, 1]
 
-        def pooled(counts: NDArray[np.float64], statistic: Any) -> Any:
-            return bootstrap(counts, statistic, rng=rng, groups=truth.groups)
+        def work_out() -> Detail:
+            rng = generator(seed, "inversion", "judge")
 
-        secondary = {
-            "content_precision": pooled(content, sets.precision),
-            "content_recall": pooled(content, sets.recall),
-            "content_f1_in_vocabulary": pooled(inside, sets.f1),
-            "content_f1_per_text": mean(sets.f1_per_text(content), rng=rng, groups=truth.groups),
-            "f1": pooled(every, sets.f1),
-            "precision": pooled(every, sets.precision),
-            "recall": pooled(every, sets.recall),
-            "f1_per_text": mean(sets.f1_per_text(every), rng=rng, groups=truth.groups),
-        }
-        bands = []
-        for low, high in FREQUENCY_BANDS:
-            mask = np.zeros(len(truth.vocabulary.words), dtype=bool)
-            mask[low:high] = True
-            counts = sets.set_counts(truth.labels, guess, columns=mask & content_mask)
-            if counts[:, sets.PRESENT].sum() >= 20:
-                name = f"ranks {low + 1:,}–{min(high or len(mask), len(mask)):,}"
-                bands.append(SliceScore("word frequency", name, pooled(counts, sets.f1)))
-        return Scores(content, sets.f1, truth.groups, secondary, tuple(bands))
+            def pooled(counts: NDArray[np.float64], statistic: Any) -> Estimate:
+                return bootstrap(counts, statistic, rng=rng, groups=truth.groups)
+
+            secondary = {
+                "content_precision": pooled(content, sets.precision),
+                "content_recall": pooled(content, sets.recall),
+                "content_f1_in_vocabulary": pooled(inside, sets.f1),
+                "content_f1_per_text": mean(sets.f1_per_text(content), rng=rng, groups=truth.groups),
+                "f1": pooled(every, sets.f1),
+                "precision": pooled(every, sets.precision),
+                "recall": pooled(every, sets.recall),
+                "f1_per_text": mean(sets.f1_per_text(every), rng=rng, groups=truth.groups),
+            }
+            bands = tuple(
+                SliceScore("word frequency", name, pooled(counts, sets.f1))
+                for name, counts in _by_frequency(truth, guess)
+            )
+            return Detail(secondary, bands)
+
+        return Scores(content, sets.f1, truth.groups, work_out)
 
     def prior_guess(self, knowledge: InversionKnowledge, n: int) -> InversionGuess:
         """The constant set of words with the best expected F1, content and function words chosen apart."""
@@ -174,6 +174,17 @@ class InversionGame(Parametrised):
             order = np.argsort(-said.data, kind="stable")
             found.append(Example(int(row), true, [names[c] for c in said.indices[order] if content[c]]))
         return found
+
+
+def _by_frequency(truth: InversionTruth, guess: InversionGuess) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Counts of the content words in each band of frequency ranks that holds enough of them."""
+    size = len(truth.vocabulary.words)
+    for low, high in FREQUENCY_BANDS:
+        band = np.zeros(size, dtype=bool)
+        band[low:high] = True
+        counts = sets.set_counts(truth.labels, guess, columns=band & truth.vocabulary.content)
+        if counts[:, sets.PRESENT].sum() >= 20:
+            yield f"ranks {low + 1:,}–{min(high or size, size):,}", counts
 
 
 def _outside_counts(texts: Sequence[str], vocabulary: Vocabulary, language: str) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from unembed.corpora.substitution import contains_keyword, substitute
 from unembed.corpora.words import build_vocabulary
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
-from unembed.games.base import Deal, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.rows import stack_rows
 from unembed.games.threat import Adversary, Capability
 from unembed.metrics.classes import macro_recall
@@ -172,12 +172,16 @@ class KeywordGame(Parametrised):
         """Accuracy per keyword, averaged; a slice per keyword."""
         right = (guess > 0) == truth.present
         parts = np.hstack([right & truth.asked, truth.asked]).astype(np.float64)
-        slices = []
-        for column, keyword in enumerate(truth.keywords):
-            asked = truth.asked[:, column]
-            rate = wilson(int(right[asked, column].sum()), int(asked.sum()))
-            slices.append(SliceScore("keyword", keyword, rate, floor=0.5))
-        return Scores(parts, macro_recall, truth.groups, {}, tuple(slices))
+
+        def work_out() -> Detail:
+            slices = []
+            for column, keyword in enumerate(truth.keywords):
+                asked = truth.asked[:, column]
+                rate = wilson(int(right[asked, column].sum()), int(asked.sum()))
+                slices.append(SliceScore("keyword", keyword, rate, floor=0.5))
+            return Detail(slices=tuple(slices))
+
+        return Scores(parts, macro_recall, truth.groups, work_out)
 
     def prior_guess(self, knowledge: KeywordKnowledge, n: int) -> KeywordGuess:
         """The majority answer of the training texts; on a balanced test set that is right half the time."""

@@ -96,13 +96,18 @@ def bootstrap(
     step = max(1, int(4e6 // drawn))
     for start in range(0, rounds, step):
         count = min(step, rounds - start)
-        weights = rng.multinomial(drawn, np.full(drawn, 1 / drawn), size=count).astype(np.float64)
-        values[start : start + count] = statistic(weights @ rows)
+        values[start : start + count] = statistic(_draws(count, drawn, rng) @ rows)
     values = values[~np.isnan(values)]
     if math.isnan(value) or not len(values):
         return undefined(n)
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(value, min(value, float(low)), max(value, float(high)), n, level, method)
+
+
+def _draws(rounds: int, n: int, rng: np.random.Generator) -> FloatArray:
+    """How often each of ``n`` rows is drawn in each round of ``n`` draws with replacement."""
+    drawn = rng.integers(0, n, size=(rounds, n)) + np.arange(rounds)[:, None] * n
+    return np.bincount(drawn.ravel(), minlength=rounds * n).reshape(rounds, n).astype(np.float64)
 
 
 def mean(

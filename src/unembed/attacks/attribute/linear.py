@@ -40,7 +40,7 @@ class AttributeLinear(Parametrised):
         learning_rate: float = 1e-3,
         weight_decay: float = 0.01,
         balanced: bool = True,
-        min_steps: int = 500,
+        min_steps: int = 300,
         device: str = "auto",
         seed: int = 0,
     ) -> None:

@@ -40,7 +40,7 @@ class MLC(WordClassifier):
         batch_size: int = 256,
         threshold: float | str = 0.5,
         scaling: Scaling = "each",
-        min_steps: int = 500,
+        min_steps: int = 300,
         device: str = "auto",
         seed: int = 0,
     ) -> None:

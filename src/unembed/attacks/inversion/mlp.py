@@ -45,7 +45,7 @@ class InversionMLP(WordClassifier):
         learning_rate: float = 0.0,
         weight_decay: float = 0.1,
         batch_size: int = 0,
-        min_steps: int = 500,
+        min_steps: int = 300,
         device: str = "auto",
         seed: int = 0,
     ) -> None:

@@ -40,7 +40,7 @@ class KeywordMLP(Parametrised):
         batch_size: int = 64,
         learning_rate: float = 1e-3,
         weight_decay: float = 0.01,
-        min_steps: int = 500,
+        min_steps: int = 300,
         device: str = "auto",
         seed: int = 0,
     ) -> None:
