@@ -32,7 +32,8 @@ class KeyNumber:
 def key_numbers(run: Run) -> list[KeyNumber]:
     """Three or four numbers that carry the verdict."""
     names = Names(run)
-    sure = [f for f in run.findings if measured(f)]
+    whole = [f for f in run.findings if not f.curve]
+    sure = [f for f in whole if measured(f)]
     leaks = [f for f in sure if f.status == "leak"]
     named = [f for f in leaks if f.id in run.verdict.findings] or leaks
     numbers = []
@@ -48,10 +49,10 @@ def key_numbers(run: Run) -> list[KeyNumber]:
                 tone(top),
             )
         )
-    without = len(run.findings) - len(sure)
+    without = len(whole) - len(sure)
     numbers.append(
         KeyNumber(
-            f"{len(leaks)} of {len(run.findings)}",
+            f"{len(leaks)} of {len(whole)}",
             "measurements show a leak",
             f"{len([f for f in sure if f.status == 'no-leak-found'])} found none",
             "plain",
