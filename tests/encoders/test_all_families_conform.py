@@ -1,0 +1,81 @@
+"""Every encoder family passes the public conformance suite."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+
+from unembed.encoders import ENCODERS, build_encoder
+from unembed.encoders.cache import CachedEncoder, EmbeddingCache
+from unembed.sources.files import FileSource
+from unembed.testing import check_encoder, check_source
+from unembed.testing.toys import LeakyEncoder
+
+TEXTS = ["red house by the sea", "a blue castle", "red house by the sea", "green"]
+
+
+class Embeddings(BaseHTTPRequestHandler):
+    """An endpoint that answers with the leaky encoder's vectors."""
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        vectors = LeakyEncoder(dimension=16).encode(asked["input"]).tolist()
+        data = [{"object": "embedding", "index": i, "embedding": v} for i, v in enumerate(vectors)]
+        body = json.dumps({"object": "list", "model": asked["model"], "data": data}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def endpoint():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Embeddings)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+
+
+def build(name, tmp_path, tiny_model, endpoint):
+    """One small encoder of the family."""
+    if name in ("tfidf", "hashing"):
+        return build_encoder(name, {}, fit_texts=TEXTS)
+    if name == "lsa":
+        return build_encoder(name, {"components": 2}, fit_texts=TEXTS)
+    if name == "transformer":
+        return build_encoder(name, {"model": str(tiny_model("bert")), "pooling": "first", "layer": 1})
+    if name == "sentence-transformer":
+        from sentence_transformers import SentenceTransformer
+        from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+        body = Transformer(str(tiny_model("bert")))
+        SentenceTransformer(modules=[body, Pooling(body.get_embedding_dimension())]).save(str(tmp_path / "st"))
+        return build_encoder(name, {"model": str(tmp_path / "st")})
+    if name == "callable":
+        return build_encoder(name, {"function": LeakyEncoder().encode, "version": "1"})
+    if name == "vectors":
+        np.save(tmp_path / "v.npy", LeakyEncoder().encode(TEXTS))
+        return build_encoder(name, {"vectors": str(tmp_path / "v.npy")}, fit_texts=TEXTS)
+    if name == "endpoint":
+        return build_encoder(name, {"base_url": endpoint, "model": "leaky"})
+    return build_encoder(name, {})
+
+
+@pytest.mark.parametrize("name", ENCODERS.names())
+def test_family_conforms(name, tmp_path, tiny_model, endpoint):
+    made = build(name, tmp_path, tiny_model, endpoint)
+    check_encoder(made, TEXTS)
+    if not made.card.sparse:
+        check_encoder(CachedEncoder(made, EmbeddingCache(tmp_path / "cache")), TEXTS)
+
+
+def test_a_file_of_vectors_is_a_source_that_conforms(tmp_path):
+    np.save(tmp_path / "v.npy", np.random.default_rng(0).standard_normal((20, 5)))
+    check_source(FileSource(tmp_path / "v.npy"))
