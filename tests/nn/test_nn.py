@@ -147,5 +147,18 @@ def test_unknown_device_is_a_usage_error():
     with pytest.raises(UsageError, match="unknown device"):
         pick_device("quantum")
     if not torch.cuda.is_available():
-        with pytest.raises(UsageError, match="no GPU"):
+        with pytest.raises(UsageError, match="can't use device"):
             pick_device("cuda")
+
+
+def test_training_leaves_the_precision_of_encoders_alone():
+    before = torch.get_float32_matmul_precision()
+    model, seen = torch.nn.Linear(1, 1), []
+
+    def loss_of(rows):
+        seen.append(torch.get_float32_matmul_precision())
+        return model(torch.ones(len(rows), 1)).pow(2).mean()
+
+    train(model, loss_of, n=4, epochs=1, batch_size=4, learning_rate=0.1, rng=np.random.default_rng(0))
+    assert set(seen) == {"high"}
+    assert torch.get_float32_matmul_precision() == before

@@ -14,8 +14,9 @@ from unembed.encoders.base import DenseVectors, EncoderCard
 from unembed.encoders.digests import MODEL_FILES, folder_digest
 from unembed.encoders.model_folders import locate_model
 from unembed.encoders.parameters import Parameters
-from unembed.encoders.torch_encoding import PRECISIONS, Precision, pick_device, without_surrogates
+from unembed.encoders.torch_encoding import PRECISIONS, Precision, without_surrogates
 from unembed.errors import DataError, MissingExtraError, UnknownNameError, UsageError
+from unembed.nn.device import pick_device
 
 #: Beside the transformer's files: the list of modules, their settings, and the prompts.
 _FILES = (*MODEL_FILES, "modules.json", "sentence_bert_config.json", "config_sentence_transformers.json")
@@ -114,7 +115,7 @@ class SentenceTransformerEncoder(Parameters):
             with quiet_transformers():
                 model = SentenceTransformer(
                     str(folder),
-                    device=pick_device(self.device),
+                    device=str(pick_device(self.device)),
                     truncate_dim=self.truncate_dim,
                     local_files_only=True,
                     trust_remote_code=False,

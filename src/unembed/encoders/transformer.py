@@ -27,9 +27,9 @@ from unembed.encoders.torch_encoding import (
     Pooling,
     Precision,
     default_batch_tokens,
-    pick_device,
 )
 from unembed.errors import UnknownNameError, UsageError
+from unembed.nn.device import pick_device
 
 
 class TransformerEncoder(Parameters):
@@ -157,7 +157,7 @@ class TransformerEncoder(Parameters):
     @cached_property
     def _core(self) -> PooledModel:
         self._check_choices()
-        device = pick_device(self.device)
+        device = str(pick_device(self.device))
         return PooledModel(
             model=load_body(self._folder, dtype=self.dtype, device=device),
             tokeniser=FolderTokeniser(self._folder),

@@ -19,17 +19,20 @@ def require_torch(feature: str) -> None:
 
 
 def pick_device(name: str = "auto") -> torch.device:
-    """``auto`` takes a GPU when there is one."""
-    require_torch("this attack")
+    """``auto``: CUDA, else Apple's MPS, else the CPU; anything else as given, if torch can use it here."""
+    require_torch("this attack or encoder")
     import torch
 
-    torch.set_float32_matmul_precision("high")
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     try:
         device = torch.device(name)
     except RuntimeError as error:
         raise UsageError(f"unknown device '{name}': use auto, cpu, cuda or cuda:N") from error
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise UsageError(f"device '{name}' asked for, but torch sees no GPU here: use auto or cpu")
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise UsageError(f"torch can't use device '{name}' here: use auto or cpu") from error
     return device

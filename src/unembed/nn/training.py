@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -33,6 +34,18 @@ def batches(n: int, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.
         yield order[start : start + size]
 
 
+@contextlib.contextmanager
+def _quick_products() -> Iterator[None]:
+    """TF32 matrix products on GPUs that have them, for training alone: encoders must keep full precision."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+@_quick_products()
 def train(
     model: nn.Module,
     loss_of: Callable[[NDArray[np.int64]], Tensor],
