@@ -7,8 +7,8 @@ cache. ``benchmarks/encoding.py`` (MiniLM, 15-word sentences, one busy core, CPU
 the bare forward pass without padding (222) and 1.09 times sentence-transformers (199) in the same run. What is
 left above that is the model's own: its matrix products alone, at the rate one core multiplied matrices of these
 sizes in a separate measurement (98 GFLOP/s), would allow about 280. One H200
-gave 6,018 sentences of novels a second (145,000 of them, tokenising and the cache included), which the tokenizer
-and not the GPU limits.
+gave 6,018 sentences of novels a second (145,000 of them, tokenising and the cache included); what limits it there
+was not measured.
 
 Two promises: the vector of a text depends on the list it is asked in only through the last bits of float
 arithmetic (padding is masked everywhere), and the same list always gives the same bits.
