@@ -85,18 +85,37 @@ def test_130_when_interrupted_and_the_same_command_goes_on(messages: Path, tmp_p
     command = ["audit", "--texts", messages, "--column", "text", "--encoder", "slow.py:Slow", "-d", "run"]
     command += ["--game", "keyword", "--attack", "keyword/svm", "--threads", "1"]
     process = start(command, cwd=tmp_path)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while not any(e["event"] == "planned" for e in events(tmp_path / "run")):
         assert time.monotonic() < deadline
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    _, err = process.communicate(timeout=180)
+    assert process.returncode == 130, err
     assert "the same command goes on" in err
     assert "Traceback" not in err
     assert not (tmp_path / "run" / "run.json").exists()
     assert call(command, cwd=tmp_path).code == 0
+
+
+def test_130_also_when_a_library_turns_the_interrupt_into_an_error_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(
+        "import os, signal\n"
+        "from unembed.testing.toys import LeakyEncoder\n"
+        "class Odd(LeakyEncoder):\n"
+        "    def encode(self, texts, *, role='document'):\n"
+        "        try:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "            return super().encode(texts)\n"
+        "        except KeyboardInterrupt:\n"
+        "            raise ImportError('half loaded')\n"
+    )
+    (tmp_path / "t.txt").write_text("".join(f"text number {i} of a few\n" for i in range(60)))
+    process = start(["audit", "--texts", "t.txt", "--encoder", "odd.py:Odd", "-d", "run", "--no-cache"], cwd=tmp_path)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "the same command goes on" in err
 
 
 def test_help_loads_nothing_heavy() -> None:

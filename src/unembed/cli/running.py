@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import shlex
+import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from types import FrameType
 from typing import Any, TextIO
 
 from unembed.cli.output import close_broken_pipe, complain
@@ -39,9 +42,9 @@ def run(argv: Sequence[str] | None = None) -> int:
     # Read by OpenMP when it is loaded, so it is set before anything heavy is.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     token = _arguments.set(tuple(arguments))
-    with _spoken_warnings(debug):
+    with _spoken_warnings(debug), _noted_interrupt() as interrupted:
         try:
-            code = _guarded(lambda: _invoke(arguments), debug)
+            code = _guarded(lambda: _invoke(arguments), debug, interrupted)
         finally:
             _arguments.reset(token)
             close_broken_pipe()
@@ -54,31 +57,64 @@ def _invoke(arguments: list[str]) -> Any:
     return app(args=arguments, prog_name="unembed", standalone_mode=False)
 
 
-def _guarded(work: Callable[[], Any], debug: bool) -> int:
+@contextmanager
+def _noted_interrupt() -> Iterator[threading.Event]:
+    """Takes note of Ctrl-C: a library interrupted in the middle may raise an error of its own instead."""
+    noted = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield noted
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        noted.set()
+        signal.default_int_handler(number, frame)
+
+    before = signal.signal(signal.SIGINT, note)
     try:
-        code = work()
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _guarded(work: Callable[[], Any], debug: bool, interrupted: threading.Event) -> int:
+    """The exit code of the work, whichever way it ends."""
+    try:
+        code = _told(work, debug, interrupted)
     except KeyboardInterrupt:
         code = INTERRUPTED
-    except UnembedError as error:
+    if code == INTERRUPTED:
+        complain("interrupted; the same command goes on where it stopped", label="stopped")
+    return code
+
+
+def _told(work: Callable[[], Any], debug: bool, interrupted: threading.Event) -> int:
+    try:
+        code = work()
+    except Exception as error:
+        if interrupted.is_set():
+            raise KeyboardInterrupt from error
+        return _failed(error, debug)
+    except SystemExit as error:
+        code = error.code
+    return code if isinstance(code, int) else MET
+
+
+def _failed(error: Exception, debug: bool) -> int:
+    """One line on stderr for what went wrong; called while the error is being handled."""
+    if isinstance(error, UnembedError):
         _trace(debug)
         complain(str(error))
         return error.exit_code
-    except SystemExit as error:
-        code = error.code
-    except MemoryError:
+    if isinstance(error, MemoryError):
         _trace(debug)
         complain("out of memory: use fewer texts (--max-texts) or fewer jobs (--jobs)")
         return USAGE
-    except OSError as error:
+    if isinstance(error, OSError):
         _trace(debug)
         where = f"{error.filename}: " if error.filename else ""
         complain(f"{where}{error.strerror or type(error).__name__}")
         return USAGE
-    except Exception as error:
-        return _unexpected(error, debug)
-    if code == INTERRUPTED:
-        complain("interrupted; the same command goes on where it stopped", label="stopped")
-    return code if isinstance(code, int) else MET
+    return _unexpected(error, debug)
 
 
 def _unexpected(error: Exception, debug: bool) -> int:
