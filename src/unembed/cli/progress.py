@@ -7,6 +7,8 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from unembed.cli.running import stop_if_interrupted
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -42,7 +44,8 @@ class Bar:
             self._progress.stop()
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Note that ``done`` of ``total`` are done."""
+        """Note that ``done`` of ``total`` are done; the place where a lost Ctrl-C is noticed."""
+        stop_if_interrupted()
         if self._progress is None:
             return
         if what not in self._tasks:

@@ -25,6 +25,7 @@ DEBUG = "--debug"
 MET, USAGE, INTERRUPTED = 0, 2, 130
 
 _arguments: ContextVar[tuple[str, ...]] = ContextVar("arguments", default=())
+_interrupted: ContextVar[threading.Event | None] = ContextVar("interrupted", default=None)
 
 
 def command_line() -> str:
@@ -57,6 +58,13 @@ def _invoke(arguments: list[str]) -> Any:
     return app(args=arguments, prog_name="unembed", standalone_mode=False)
 
 
+def stop_if_interrupted() -> None:
+    """Raise a Ctrl-C that was noted but got lost: compiled code may print and drop the exception it caused."""
+    noted = _interrupted.get()
+    if noted is not None and noted.is_set():
+        raise KeyboardInterrupt
+
+
 @contextmanager
 def _noted_interrupt() -> Iterator[threading.Event]:
     """Takes note of Ctrl-C: a library interrupted in the middle may raise an error of its own instead."""
@@ -70,9 +78,11 @@ def _noted_interrupt() -> Iterator[threading.Event]:
         signal.default_int_handler(number, frame)
 
     before = signal.signal(signal.SIGINT, note)
+    token = _interrupted.set(noted)
     try:
         yield noted
     finally:
+        _interrupted.reset(token)
         signal.signal(signal.SIGINT, before)
 
 
