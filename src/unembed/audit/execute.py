@@ -145,7 +145,6 @@ def _run_cells(
     by_key = {c.key: c for c in cells}
     progress("attacks", 0, len(tasks))
     with _backend(spec):
-        # One job runs here, in order; "threading" with one job is joblib's way to say so.
         # Ray's back-end hands results over all at once; cells write their own files, so nothing hangs on it.
         return_as = "list" if spec.run.backend == "ray" else "generator_unordered"
         parallel = Parallel(n_jobs=None, return_as=return_as, batch_size=1)
