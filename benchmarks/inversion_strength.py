@@ -2,7 +2,8 @@
 
     python benchmarks/inversion_strength.py [--pairs 100000] [--targets 5000] [--vocabulary 20000]
 
-On one GPU 140,000 pairs take two and a half minutes; on two cores 100,000 pairs take more than an hour.
+On one GPU 140,000 pairs take two and a half minutes; on two cores 100,000 pairs
+were never run (estimated from the operations: more than an hour).
 Targets are sentences by authors the adversary has never seen; near-duplicates of targets are removed from
 the adversary's side. Prints scores only, never a text.
 """

@@ -20,15 +20,12 @@ def perceptron(
     outputs: int,
     *,
     activation: Activation = "relu",
-    dropout: float = 0.0,
 ) -> nn.Sequential:
     """Fully connected layers; no hidden layer makes it linear."""
     layers: list[nn.Module] = []
     width = inputs
     for units in hidden:
         layers += [nn.Linear(width, units), _ACTIVATIONS[activation]()]
-        if dropout:
-            layers.append(nn.Dropout(dropout))
         width = units
     layers.append(nn.Linear(width, outputs))
     return nn.Sequential(*layers)
@@ -37,8 +34,7 @@ def perceptron(
 class ResidualPerceptron(nn.Module):
     """Normalised residual hidden layers plus a linear map from the input straight to the output.
 
-    Without hidden layers it is that linear map; with them, the linear part learns first, so that hidden layers
-    never cost what few examples can't yet earn.
+    Without hidden layers it is that linear map.
     """
 
     def __init__(self, inputs: int, width: int, depth: int, outputs: int, *, dropout: float = 0.0) -> None:
