@@ -97,6 +97,13 @@ class WhiteBoxEncoder(Encoder, Protocol):
         """The pooled output of one layer (0: the word embeddings)."""
         ...
 
-    def encode_soft(self, word_weights: Any) -> Any:
-        """A differentiable pass: weights over the vocabulary [n, tokens, |V|] to vectors [n, d] (torch)."""
+    def encode_soft(self, word_weights: Any, *, layer: int | None = None) -> Any:
+        """A differentiable pass: weights over the vocabulary [n, tokens, |V|] to vectors [n, d] (torch).
+
+        With ``layer`` to what ``layer_output`` gives, else to what ``encode`` gives.
+        """
+        ...
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """The rows of the word matrix that stand for each text, in order, without special tokens."""
         ...

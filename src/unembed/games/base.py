@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.corpora.corpus import Corpus
-from unembed.encoders.base import Vectors
+from unembed.encoders.base import Encoder, Vectors
 from unembed.games.threat import Adversary
 from unembed.metrics.estimate import Estimate, FloatArray, bootstrap
 
@@ -40,9 +40,25 @@ class GameFacts:
     version: int = 1
 
 
+class Queries:
+    """Query access: has the adversary's own texts encoded, and counts them, because they are part of its cost."""
+
+    def __init__(self, encode: Callable[[Sequence[str]], Vectors]) -> None:
+        self._encode = encode
+        self.count = 0
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """One vector a text."""
+        self.count += len(texts)
+        return self._encode(texts)
+
+
 @dataclass(frozen=True)
 class Material:
-    """What the challenger holds: both sides' texts and vectors, and the encoder to answer queries."""
+    """What the challenger holds: both sides' texts and vectors, and the encoder to answer queries.
+
+    ``encoder`` is the encoder itself; only an adversary with the weights is given it.
+    """
 
     target: Corpus
     known: Corpus
@@ -52,6 +68,7 @@ class Material:
     adversary: Adversary
     seed: int
     groups: Sequence[object] | None = None
+    encoder: Encoder | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +83,8 @@ class Deal(Generic[K, T]):
     notes: tuple[str, ...] = ()
     rows: IntArray | None = None
     """Which targets are asked about, where not all are."""
+    door: Queries | None = None
+    """Where the adversary may query as it goes; what it asked there is added to ``queries``."""
 
 
 @dataclass(frozen=True)

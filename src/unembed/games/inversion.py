@@ -17,10 +17,10 @@ from scipy.sparse import csr_matrix
 
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.words import Vocabulary, build_vocabulary, stop_words, word_sets, words
-from unembed.encoders.base import Vectors
+from unembed.encoders.base import Vectors, WhiteBoxEncoder
 from unembed.errors import CannotMeasureError
-from unembed.games.base import Deal, Detail, Example, GameFacts, Material, Scores, SliceScore
-from unembed.games.threat import Adversary
+from unembed.games.base import Deal, Detail, Example, GameFacts, Material, Queries, Scores, SliceScore
+from unembed.games.threat import Adversary, Capability
 from unembed.metrics import sets
 from unembed.metrics.estimate import Estimate, bootstrap, mean
 from unembed.params import Parametrised
@@ -31,25 +31,48 @@ FREQUENCY_BANDS = ((0, 100), (100, 1000), (1000, 5000), (5000, None))
 
 @dataclass(frozen=True)
 class InversionKnowledge:
-    """Pairs: vectors with the words of their texts, over the adversary's own vocabulary."""
+    """Pairs: vectors with the words of their texts, over the adversary's own vocabulary.
+
+    ``texts`` are the adversary's own. ``query`` has further texts encoded, where the adversary may; ``encoder``
+    is the model itself, where the adversary has its weights.
+    """
 
     vectors: Vectors
     labels: csr_matrix
     vocabulary: Vocabulary
+    texts: Sequence[str] = ()
+    query: Queries | None = None
+    encoder: WhiteBoxEncoder | None = None
 
 
 @dataclass(frozen=True)
 class InversionTruth:
-    """Words of each target: those in the adversary's vocabulary, and how many lie outside it."""
+    """Words of each target: those in the adversary's vocabulary, and how many lie outside it.
+
+    ``pieces`` are the targets' tokens over the encoder's own vocabulary, where the weights are known.
+    """
 
     labels: csr_matrix
     outside: NDArray[np.float64]
     vocabulary: Vocabulary
     groups: Sequence[object] | None
+    pieces: csr_matrix | None = None
+
+
+@dataclass(frozen=True)
+class PieceGuess:
+    """What an attack through the weights finds: word pieces of the encoder, and the words they make up."""
+
+    words: csr_matrix
+    pieces: csr_matrix
+
+    def __getitem__(self, rows: Any) -> PieceGuess:
+        """The guess for some of the targets."""
+        return PieceGuess(self.words[rows], self.pieces[rows])
 
 
 #: A guess: CSR ``[targets, vocabulary]``, a stored value is the confidence that the word is there.
-InversionGuess: TypeAlias = csr_matrix
+InversionGuess: TypeAlias = "csr_matrix | PieceGuess"
 
 
 class InversionGame(Parametrised):
@@ -65,10 +88,18 @@ class InversionGame(Parametrised):
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
     )
 
-    def __init__(self, *, vocabulary_size: int = 20_000, min_count: int = 2, language: str = "en") -> None:
+    def __init__(
+        self,
+        *,
+        vocabulary_size: int = 20_000,
+        min_count: int = 2,
+        language: str = "en",
+        max_targets: int | None = None,
+    ) -> None:
         self.vocabulary_size = vocabulary_size
         self.min_count = min_count
         self.language = language
+        self.max_targets = max_targets
 
     @property
     def subject(self) -> str | None:
@@ -89,28 +120,54 @@ class InversionGame(Parametrised):
                 f"the adversary's {len(material.known)} texts hold no word that occurs {self.min_count} times: "
                 "give it more text or lower min_count"
             )
+        rows = self._asked(material)
+        texts = [material.target.texts[i] for i in rows]
+        held = material.adversary.capabilities
+        encoder = material.encoder if Capability.WEIGHTS in held else None
+        white_box = encoder if isinstance(encoder, WhiteBoxEncoder) else None
         truth = InversionTruth(
-            word_sets(material.target.texts, vocabulary),
-            _outside_counts(material.target.texts, vocabulary, self.language),
+            word_sets(texts, vocabulary),
+            _outside_counts(texts, vocabulary, self.language),
             vocabulary,
-            material.groups,
+            None if material.groups is None else [material.groups[i] for i in rows],
+            None if white_box is None else piece_sets(texts, white_box),
         )
-        knowledge = InversionKnowledge(material.known_vectors, word_sets(material.known.texts, vocabulary), vocabulary)
+        door = Queries(material.encode) if Capability.QUERIES in held else None
+        knowledge = InversionKnowledge(
+            material.known_vectors,
+            word_sets(material.known.texts, vocabulary),
+            vocabulary,
+            material.known.texts,
+            door,
+            white_box,
+        )
         n = len(material.known)
         present = truth.labels.sum() + truth.outside.sum()
         outside = f"{truth.outside.sum() / max(present, 1):.1%} of the targets' words are outside the adversary's"
         return Deal(
             knowledge,
-            material.target_vectors,
+            material.target_vectors[rows],
             truth,
             pairs=n,
             queries=0,
             notes=(f"{outside} vocabulary of {len(vocabulary.words):,} words and count as missed",),
+            rows=rows,
+            door=door,
         )
+
+    def _asked(self, material: Material) -> NDArray[np.int64]:
+        """All targets, or ``max_targets`` of them for attacks that work hours on each thousand."""
+        n = len(material.target)
+        if self.max_targets is None or self.max_targets >= n:
+            return np.arange(n, dtype=np.int64)
+        chosen = generator(material.seed, "asked").permutation(n)[: self.max_targets]
+        return np.sort(chosen).astype(np.int64)
 
     def judge(self, truth: InversionTruth, guess: InversionGuess, seed: int) -> Scores:
         """Pooled content-word F1; precision, recall, all words, per-text means and frequency bands beside it."""
         content_mask = truth.vocabulary.content
+        pieces = guess.pieces if isinstance(guess, PieceGuess) else None
+        guess = words_of(guess)
         every = sets.set_counts(truth.labels, guess)
         content = sets.set_counts(truth.labels, guess, columns=content_mask)
         inside = content.copy()
@@ -133,6 +190,10 @@ class InversionGame(Parametrised):
                 "recall": pooled(every, sets.recall),
                 "f1_per_text": mean(sets.f1_per_text(every), rng=rng, groups=truth.groups),
             }
+            if pieces is not None and truth.pieces is not None:
+                counts = sets.set_counts(truth.pieces, pieces)
+                for name, statistic in (("f1", sets.f1), ("precision", sets.precision), ("recall", sets.recall)):
+                    secondary[f"piece_{name}"] = pooled(counts, statistic)
             bands = tuple(
                 SliceScore("word frequency", name, pooled(counts, sets.f1))
                 for name, counts in _by_frequency(truth, guess)
@@ -167,6 +228,7 @@ class InversionGame(Parametrised):
     def examples(self, truth: InversionTruth, guess: InversionGuess, rows: Sequence[int]) -> list[Example]:
         """Content words of the target, and those guessed, most confident first."""
         names, content = truth.vocabulary.words, truth.vocabulary.content
+        guess = words_of(guess)
         found = []
         for row in rows:
             true = [names[c] for c in truth.labels[row].indices if content[c]]
@@ -176,7 +238,21 @@ class InversionGame(Parametrised):
         return found
 
 
-def _by_frequency(truth: InversionTruth, guess: InversionGuess) -> Iterator[tuple[str, NDArray[np.float64]]]:
+def words_of(guess: InversionGuess) -> csr_matrix:
+    """The words of a guess, however it was found."""
+    return guess.words if isinstance(guess, PieceGuess) else guess
+
+
+def piece_sets(texts: Sequence[str], encoder: WhiteBoxEncoder) -> csr_matrix:
+    """CSR ``[texts, tokens of the encoder]``: 1 where the text holds the token."""
+    found = [sorted(set(ids)) for ids in encoder.token_ids(texts)]
+    ends = np.cumsum([0, *(len(ids) for ids in found)])
+    columns = np.array([i for ids in found for i in ids], dtype=np.int64)
+    shape = (len(texts), len(encoder.vocabulary))
+    return csr_matrix((np.ones(len(columns), dtype=np.uint8), columns, ends), shape=shape)
+
+
+def _by_frequency(truth: InversionTruth, guess: csr_matrix) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Counts of the content words in each band of frequency ranks that holds enough of them."""
     size = len(truth.vocabulary.words)
     for low, high in FREQUENCY_BANDS:

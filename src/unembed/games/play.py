@@ -67,10 +67,10 @@ def play(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> Play:
     run_seconds = time.perf_counter() - started
     scores = game.judge(deal.truth, guess, judge_seed)
 
-    shuffled = deal.vectors[rng.permutation(targets)]
     unknowing = {
         "prior": game.prior_guess(deal.knowledge, targets),
-        "shuffled": attack.run(shuffled),
+        # What an attack says of a vector does not depend on its place, so the shuffled answers are the shuffled guess.
+        "shuffled": guess[rng.permutation(targets)],
         "random": attack.run(random_like(deal.vectors, rng)),
     }
     floor_scores = {kind: game.judge(deal.truth, g, judge_seed) for kind, g in unknowing.items()}
