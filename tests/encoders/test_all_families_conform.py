@@ -6,6 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from use_lite_maker import write_model
 
 from unembed.encoders import ENCODERS, build_encoder
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache
@@ -49,6 +50,16 @@ def build(name, tmp_path, tiny_model, endpoint):
         return build_encoder(name, {}, fit_texts=TEXTS)
     if name == "lsa":
         return build_encoder(name, {"components": 2}, fit_texts=TEXTS)
+    if name in ("doc2vec", "word2vec", "fasttext", "glove"):
+        options = {"dimension": 4, "min_count": 1}
+        if name == "doc2vec":
+            options["sample"] = 0.0
+        if name == "fasttext":
+            options["buckets"] = 200
+        return build_encoder(name, options, fit_texts=TEXTS)
+    if name == "use-lite":
+        write_model(tmp_path / "use")
+        return build_encoder(name, {"model": str(tmp_path / "use")})
     if name == "transformer":
         return build_encoder(name, {"model": str(tiny_model("bert")), "pooling": "first", "layer": 1})
     if name == "sentence-transformer":

@@ -79,6 +79,14 @@ class FittedEncoder(Encoder, Protocol):
         ...
 
 
+_WHITE_BOX = ("vocabulary", "word_matrix", "layer_output", "encode_soft", "token_ids")
+
+
+def is_white_box(encoder: object) -> bool:
+    """Whether an encoder lets its holder look inside; asks its class alone, so that nothing is loaded."""
+    return all(hasattr(type(encoder), member) for member in _WHITE_BOX)
+
+
 @runtime_checkable
 class WhiteBoxEncoder(Encoder, Protocol):
     """What an adversary with the weights can use (Song eq. 4-7): words, their matrix, layers, gradients."""

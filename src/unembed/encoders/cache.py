@@ -254,3 +254,8 @@ def _written(path: Path) -> float:
         return path.stat().st_mtime
     except FileNotFoundError:
         return time.time()
+
+
+def inside(encoder: Encoder) -> Encoder:
+    """The encoder behind a cache, or the encoder itself."""
+    return encoder.encoder if isinstance(encoder, CachedEncoder) else encoder

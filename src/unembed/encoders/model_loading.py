@@ -103,6 +103,8 @@ class FolderTokeniser:
 
     def tokens(self, texts: Sequence[str], max_tokens: int) -> tuple[list[list[int]], list[list[int]] | None]:
         """Token ids with special tokens, cut at ``max_tokens``, and segment ids where the model has them."""
+        if self._tokenizer.is_fast:
+            return self._quick_tokens(texts, max_tokens)
         found = self._tokenizer(
             list(texts),
             truncation=True,
@@ -113,6 +115,15 @@ class FolderTokeniser:
         )
         ids = [i or [self._nothing] for i in found["input_ids"]]
         return ids, [s or [0] for s in found["token_type_ids"]] if self._typed else None
+
+    def _quick_tokens(self, texts: Sequence[str], max_tokens: int) -> tuple[list[list[int]], list[list[int]] | None]:
+        """The same from the compiled tokenizer: it works on all cores, the wrapper around it on one."""
+        compiled = self._tokenizer.backend_tokenizer
+        compiled.no_padding()
+        compiled.enable_truncation(max_tokens, direction=self._tokenizer.truncation_side)
+        found = compiled.encode_batch_fast(list(texts))
+        ids = [text.ids or [self._nothing] for text in found]
+        return ids, [text.type_ids or [0] for text in found] if self._typed else None
 
     def around(self, prefix: str) -> tuple[list[int], list[int]]:
         """The ids before and after the words of a text."""

@@ -16,8 +16,9 @@ arithmetic (padding is masked everywhere), and the same list always gives the sa
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
@@ -32,6 +33,8 @@ Pooling: TypeAlias = Literal["mean", "first", "last"]
 Precision: TypeAlias = Literal["float32", "float16", "bfloat16"]
 POOLINGS: tuple[str, ...] = get_args(Pooling)
 PRECISIONS: tuple[str, ...] = get_args(Precision)
+#: Bodies whose layers stand in ``encoder.layer`` and whose output is that of the last one, without a norm after it.
+_CUTTABLE = frozenset({"bert", "camembert", "electra", "roberta", "xlm-roberta"})
 
 
 class Tokeniser(Protocol):
@@ -80,10 +83,10 @@ def default_batch_tokens(device: str) -> int:
 
 
 def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
-    """One vector a text from the outputs of its tokens, in float32; padding never counts."""
+    """One vector a text from the outputs of its tokens, in float32 or better; padding never counts."""
     import torch
 
-    hidden = hidden.float()
+    hidden = hidden.to(torch.promote_types(hidden.dtype, torch.float32))
     if pooling == "first":
         return hidden[:, 0]
     if pooling == "last":
@@ -108,6 +111,7 @@ class PooledModel:
     max_tokens: int
     device: str
     batch_tokens: int
+    _bodies: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
 
     def encode(self, texts: Sequence[str], *, layer: int, normalise: bool, prefix: str = "") -> DenseVectors:
         """The pooled output of a layer, one row a text."""
@@ -123,12 +127,15 @@ class PooledModel:
                 vectors[rows] = self._pooled(inputs, layer, normalise).cpu().numpy()
         return vectors
 
-    def encode_soft(self, word_weights: Any, *, layer: int, normalise: bool, prefix: str = "") -> Any:
-        """The same for words given as weights over the vocabulary; differentiable (Song eq. 4)."""
+    def encode_soft(
+        self, word_weights: Any, *, layer: int, normalise: bool, prefix: str = "", tokens: Any = None
+    ) -> Any:
+        """The same for words given as weights over the vocabulary, or over ``tokens`` of it (Song eq. 4)."""
         import torch
 
         table = self.model.get_input_embeddings().weight
-        words = word_weights.to(device=self.device, dtype=table.dtype) @ table
+        rows = table if tokens is None else table[torch.as_tensor(tokens, device=self.device)]
+        words = word_weights.to(device=self.device, dtype=table.dtype) @ rows
         before, after = (
             table[torch.tensor(ids, dtype=torch.long, device=self.device)].expand(len(words), -1, -1)
             for ids in self.tokeniser.around(prefix)
@@ -160,8 +167,34 @@ class PooledModel:
     def _pooled(self, inputs: dict[str, Any], layer: int, normalise: bool) -> Any:
         import torch
 
-        inner = layer != self.layers
-        output = self.model(**inputs, output_hidden_states=inner, return_dict=True)
+        body = self._cut(layer)
+        inner = body is None
+        output = (self.model if body is None else body)(**inputs, output_hidden_states=inner, return_dict=True)
         hidden = output.hidden_states[layer] if inner else output.last_hidden_state
         pooled = pool(hidden, inputs["attention_mask"], self.pooling)
         return torch.nn.functional.normalize(pooled, dim=1) if normalise else pooled
+
+    def _cut(self, layer: int) -> Any:
+        """The model that ends at this layer, sharing all weights; None where it has to run to its end.
+
+        Layers above the asked one can't change its output, and an optimisation through a low layer spends most
+        of its time in them otherwise.
+        """
+        if layer == self.layers:
+            return self.model
+        stack = getattr(getattr(self.model, "encoder", None), "layer", None)
+        if self.model.config.model_type not in _CUTTABLE or stack is None or len(stack) != self.layers:
+            return None
+        if layer not in self._bodies:
+            body = _shallow(self.model)
+            body.encoder = _shallow(self.model.encoder)
+            body.encoder.layer = stack[:layer]
+            self._bodies[layer] = body
+        return self._bodies[layer]
+
+
+def _shallow(module: Any) -> Any:
+    """A module with the same weights and children, in which a child can be replaced without touching the first."""
+    twin = copy.copy(module)
+    twin._modules = dict(module._modules)
+    return twin

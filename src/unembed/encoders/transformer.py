@@ -127,16 +127,20 @@ class TransformerEncoder(Parameters):
         resolved = self._resolve(layer)
         return self._core.encode(texts, layer=resolved, normalise=False, prefix=self._prefix(role))
 
-    def encode_soft(self, word_weights: Any, *, layer: int | None = None, role: str = "document") -> Any:
+    def encode_soft(
+        self, word_weights: Any, *, layer: int | None = None, role: str = "document", tokens: Any = None
+    ) -> Any:
         """Vectors of soft texts: weights over the vocabulary [n, tokens, |V|] to [n, d], differentiable.
 
         The weights stand for the words alone; the model's special tokens and the role's prompt are put
         around them as for ``encode``. One-hot weights give what ``encode`` gives; with ``layer``, what
-        ``layer_output`` gives.
+        ``layer_output`` gives. With ``tokens`` (rows of the word matrix) the weights stand for these alone.
         """
         chosen = self._resolve(self.layer if layer is None else layer)
         normalise = self.normalise and layer is None
-        return self._core.encode_soft(word_weights, layer=chosen, normalise=normalise, prefix=self._prefix(role))
+        return self._core.encode_soft(
+            word_weights, layer=chosen, normalise=normalise, prefix=self._prefix(role), tokens=tokens
+        )
 
     def token_ids(self, texts: Sequence[str], *, special: bool = False) -> list[list[int]]:
         """Token ids of texts, cut at the limit; ``special`` keeps the special tokens around the words."""
