@@ -16,11 +16,22 @@ def test_attack(name, check):
     check(ATTACKS.get(name))
 
 
-@pytest.mark.parametrize("name", ["tfidf", "hashing", "lsa"])
+FITTED = {
+    "tfidf": {},
+    "hashing": {},
+    "lsa": {"components": 8},
+    "doc2vec": {"dimension": 8, "epochs": 3, "sample": 0.0, "min_count": 1},
+    "word2vec": {"dimension": 8, "epochs": 2, "min_count": 1},
+    "fasttext": {"dimension": 8, "epochs": 2, "min_count": 1, "buckets": 500},
+    "glove": {"dimension": 8, "iterations": 2, "min_count": 1},
+}
+
+
+@pytest.mark.parametrize("name", FITTED)
 def test_fitted_encoder(name):
     texts = toy_corpus(60).texts
-    options = {"components": 8} if name == "lsa" else {}
-    check_encoder(build_encoder(name, options, fit_texts=texts), texts=[texts[0], texts[1], texts[0], texts[3]])
+    made = build_encoder(name, FITTED[name], fit_texts=texts)
+    check_encoder(made, texts=[texts[0], texts[1], texts[0], texts[3]])
 
 
 def test_leaky_encoder():

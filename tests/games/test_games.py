@@ -49,7 +49,7 @@ class TestInversion:
         assert perfect.secondary["content_f1_in_vocabulary"].value == 1
 
     def test_the_vocabulary_comes_from_the_adversary_alone(self):
-        deal = InversionGame(min_count=1).deal(material(["red house"], ["secret castle"]))
+        deal = InversionGame(min_count=1).deal(material(["red house"], ["secret castle house"]))
         assert "castle" not in deal.knowledge.vocabulary.index
 
     def test_function_words_do_not_count_in_the_headline(self):
@@ -207,3 +207,15 @@ def _without_queries(adversary):
     return type(adversary)(
         adversary.name, adversary.title, adversary.description, adversary.capabilities - {Capability.QUERIES}
     )
+
+
+def test_random_vectors_leave_the_real_ones_alone():
+    from scipy.sparse import random as random_sparse
+
+    from unembed.games.rows import random_like
+
+    vectors = random_sparse(40, 12, density=0.6, format="csr", random_state=0, dtype=np.float32)
+    before = vectors.copy()
+    random_like(vectors, np.random.default_rng(0))
+    assert (vectors != before).nnz == 0
+    assert np.array_equal(vectors.indptr, before.indptr)

@@ -9,7 +9,7 @@ from scipy.sparse import random as sparse_random
 
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.nn.device import pick_device
-from unembed.nn.features import InputRows, Standardiser
+from unembed.nn.features import InputRows, LabelRows, Standardiser
 from unembed.nn.losses import set_cross_entropy
 from unembed.nn.modules import ResidualPerceptron, StackedPerceptron, perceptron
 from unembed.nn.training import train
@@ -64,10 +64,10 @@ def test_rows_prepared_or_read_in_batches_are_the_same(monkeypatch):
 def test_set_loss_and_gradient_equal_plain_cross_entropy():
     torch.manual_seed(0)
     target = (torch.rand(5, 7) < 0.3).double()
-    rows, columns = target.nonzero(as_tuple=True)
+    words = torch.arange(7).repeat(5, 1)
     ours = torch.randn(5, 7, dtype=torch.double, requires_grad=True)
     plain = ours.detach().clone().requires_grad_(True)
-    loss = set_cross_entropy(ours, rows, columns)
+    loss = set_cross_entropy(ours, words, target)
     reference = torch.nn.functional.binary_cross_entropy_with_logits(plain, target, reduction="sum") / 5
     loss.backward()
     reference.backward()
@@ -75,10 +75,21 @@ def test_set_loss_and_gradient_equal_plain_cross_entropy():
     assert torch.allclose(ours.grad, plain.grad, atol=1e-12)
 
 
+def test_batches_of_word_sets_hold_the_words_of_their_texts():
+    labels = sparse_random(30, 50, density=0.1, format="csr", random_state=0)
+    labels[4:7] = 0
+    labels.eliminate_zeros()
+    rows = np.array([29, 4, 0, 5, 29, 12])
+    words, there = LabelRows(labels, torch.device("cpu"))[rows]
+    for row, found, real in zip(rows, words, there, strict=True):
+        assert sorted(found[real > 0].tolist()) == sorted(labels[row].indices.tolist())
+
+
 def test_set_gradient_is_the_numerical_one():
-    rows, columns = torch.tensor([0, 0, 2]), torch.tensor([1, 3, 0])
+    words = torch.tensor([[1, 3], [0, 0], [0, 2]])
+    there = torch.tensor([[1, 1], [0, 0], [1, 0]], dtype=torch.double)
     point = torch.randn(3, 4, dtype=torch.double, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda s: set_cross_entropy(s, rows, columns), (point,))
+    assert torch.autograd.gradcheck(lambda s: set_cross_entropy(s, words, there), (point,))
 
 
 def test_stacked_networks_equal_single_ones():

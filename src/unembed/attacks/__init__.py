@@ -12,6 +12,11 @@ ATTACKS: Registry[type[Any]] = Registry(
     {
         "inversion/mlc": "unembed.attacks.inversion.mlc:MLC",
         "inversion/mlp": "unembed.attacks.inversion.mlp:InversionMLP",
+        "inversion/msp": "unembed.attacks.inversion.msp:InversionMSP",
+        "inversion/committee": "unembed.attacks.inversion.committee:Committee",
+        "inversion/relaxation": "unembed.attacks.inversion.relaxation:Relaxation",
+        "inversion/layer-map": "unembed.attacks.inversion.layer_map:LayerMap",
+        "inversion/sparse-coding": "unembed.attacks.inversion.sparse_coding:SparseCoding",
         "keyword/svm": "unembed.attacks.keyword.svm:KeywordSVM",
         "keyword/mlp": "unembed.attacks.keyword.mlp:KeywordMLP",
         "attribute/linear": "unembed.attacks.attribute.linear:AttributeLinear",

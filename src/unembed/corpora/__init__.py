@@ -1,4 +1,4 @@
-"""Texts with columns: readers, splits, near-duplicates, generators, word substitution.
+"""Texts with columns: readers, splits, near-duplicates, generators, paragraphs, names, word substitution.
 
 Names are imported on first use, so that importing this package costs nothing. The word tokeniser is
 ``unembed.corpora.words.words``.
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
         remove_leaks,
     )
     from unembed.corpora.generators import GENERATORS
+    from unembed.corpora.names import find_names, read_names
+    from unembed.corpora.paragraphs import Paragraphs, build_paragraphs, cut_into_sentences, keep_sentences
     from unembed.corpora.readers import ReadReport, iter_rows, read_corpus, read_corpus_with_report
     from unembed.corpora.splits import Split, SplitReport, split_corpus
     from unembed.corpora.substitution import Substituted, contains_keyword, substitute
+    from unembed.corpora.swapping import remove_name, swap_name
     from unembed.corpora.words import (
         STOP_WORDS,
         Vocabulary,
@@ -36,9 +39,12 @@ _HOMES = {
     "corpus": ("Corpus",),
     "duplicates": ("DuplicateReport", "LeakReport", "drop_duplicates", "near_duplicates", "remove_leaks"),
     "generators": ("GENERATORS",),
+    "names": ("find_names", "read_names"),
+    "paragraphs": ("Paragraphs", "build_paragraphs", "cut_into_sentences", "keep_sentences"),
     "readers": ("ReadReport", "iter_rows", "read_corpus", "read_corpus_with_report"),
     "splits": ("Split", "SplitReport", "split_corpus"),
     "substitution": ("Substituted", "contains_keyword", "substitute"),
+    "swapping": ("remove_name", "swap_name"),
     "words": (
         "STOP_WORDS",
         "Vocabulary",
@@ -57,23 +63,31 @@ __all__ = [
     "Corpus",
     "DuplicateReport",
     "LeakReport",
+    "Paragraphs",
     "ReadReport",
     "Split",
     "SplitReport",
     "Substituted",
     "Vocabulary",
+    "build_paragraphs",
     "build_vocabulary",
     "contains_keyword",
     "content_words",
+    "cut_into_sentences",
     "drop_duplicates",
+    "find_names",
     "iter_rows",
+    "keep_sentences",
     "near_duplicates",
     "read_corpus",
     "read_corpus_with_report",
+    "read_names",
     "remove_leaks",
+    "remove_name",
     "split_corpus",
     "stop_words",
     "substitute",
+    "swap_name",
     "word_sets",
     "word_spans",
 ]

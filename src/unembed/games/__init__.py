@@ -13,6 +13,7 @@ GAMES: Registry[type[Any]] = Registry(
         "inversion": "unembed.games.inversion:InversionGame",
         "keyword": "unembed.games.keyword:KeywordGame",
         "attribute": "unembed.games.attribute:AttributeGame",
+        "names": "unembed.games.names:NamesGame",
     },
     group="unembed.games",
     check=check_game,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,11 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class GameFacts:
-    """What a reader of the report needs to know of a game."""
+    """What a reader of the report needs to know of a game.
+
+    ``attacks_of`` names the game whose attacks play this one too, where it has none of its own: the adversary
+    gets the same knowledge and says the same kind of thing, and only the targets and the judging differ.
+    """
 
     name: str
     question: str
@@ -38,6 +42,12 @@ class GameFacts:
     consequence: str
     tags: tuple[str, ...] = ()
     version: int = 1
+    attacks_of: str | None = None
+
+    @property
+    def played_by(self) -> str:
+        """The game that attacks on this one name as theirs."""
+        return self.attacks_of or self.name
 
 
 class Queries:
@@ -57,7 +67,8 @@ class Queries:
 class Material:
     """What the challenger holds: both sides' texts and vectors, and the encoder to answer queries.
 
-    ``encoder`` is the encoder itself; only an adversary with the weights is given it.
+    ``encoder`` is the encoder itself; only an adversary with the weights is given it. ``encode`` answers the
+    adversary; ``encode_target`` makes further vectors to attack, with the owner's defense, where there is one.
     """
 
     target: Corpus
@@ -69,6 +80,11 @@ class Material:
     seed: int
     groups: Sequence[object] | None = None
     encoder: Encoder | None = None
+    encode_target: Callable[[Sequence[str]], Vectors] | None = None
+
+    def challenge(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of further texts as they would lie among those under attack."""
+        return (self.encode_target or self.encode)(texts)
 
 
 @dataclass(frozen=True)
@@ -188,6 +204,15 @@ class Game(Protocol[K, T, G]):
 
     def examples(self, truth: T, guess: G, rows: Sequence[int]) -> list[Example]:
         """Some targets in words, for the report."""
+        ...
+
+
+@runtime_checkable
+class OwnFloors(Protocol):
+    """A game that has further floors: guesses without the information, made from the attack's own guess."""
+
+    def own_floors(self, truth: Any, guess: Any) -> dict[str, Any]:
+        """Floors by name, each a guess that is judged like the attack's."""
         ...
 
 

@@ -7,9 +7,10 @@ without looking at a vector.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +18,16 @@ from scipy.sparse import csr_matrix
 
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.words import Vocabulary, build_vocabulary, stop_words, word_sets, words
-from unembed.encoders.base import Vectors, WhiteBoxEncoder
+from unembed.encoders.base import Vectors, WhiteBoxEncoder, is_white_box
 from unembed.errors import CannotMeasureError
-from unembed.games.base import Deal, Detail, Example, GameFacts, Material, Queries, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, GameFacts, Material, Queries, Scores
+from unembed.games.inversion_scores import detail
 from unembed.games.threat import Adversary, Capability
 from unembed.metrics import sets
-from unembed.metrics.estimate import Estimate, bootstrap, mean
 from unembed.params import Parametrised
 from unembed.seeds import generator
 
-FREQUENCY_BANDS = ((0, 100), (100, 1000), (1000, 5000), (5000, None))
+REHEARSED = 500
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class InversionKnowledge:
 class InversionTruth:
     """Words of each target: those in the adversary's vocabulary, and how many lie outside it.
 
-    ``pieces`` are the targets' tokens over the encoder's own vocabulary, where the weights are known.
+    ``pieces`` are the targets' tokens over the encoder's own vocabulary, where the weights are known. ``classes``
+    are the words' classes, where they are asked for; ``only`` the words that are scored, where not all are.
     """
 
     labels: csr_matrix
@@ -57,6 +59,20 @@ class InversionTruth:
     vocabulary: Vocabulary
     groups: Sequence[object] | None
     pieces: csr_matrix | None = None
+    classes: Sequence[str] | None = None
+    only: frozenset[str] | None = None
+
+    @cached_property
+    def scored(self) -> NDArray[np.bool_]:
+        """Which words of the vocabulary are scored."""
+        if self.only is None:
+            return np.ones(len(self.vocabulary), dtype=bool)
+        return np.array([word in self.only for word in self.vocabulary.words], dtype=bool)
+
+    @cached_property
+    def content(self) -> NDArray[np.bool_]:
+        """Which scored words are content words."""
+        return self.vocabulary.content & self.scored
 
 
 @dataclass(frozen=True)
@@ -86,6 +102,7 @@ class InversionGame(Parametrised):
         consequence="Whoever holds the vectors can read back words of the texts. Treat the vectors as you "
         "treat the texts: same access rules, same retention, same place in a breach notice.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
+        version=2,
     )
 
     def __init__(
@@ -95,11 +112,17 @@ class InversionGame(Parametrised):
         min_count: int = 2,
         language: str = "en",
         max_targets: int | None = None,
+        classes: str | None = None,
+        names: Sequence[str] = (),
+        scored_words: Sequence[str] | None = None,
     ) -> None:
         self.vocabulary_size = vocabulary_size
         self.min_count = min_count
         self.language = language
         self.max_targets = max_targets
+        self.classes = classes
+        self.names = names
+        self.scored_words = scored_words
 
     @property
     def subject(self) -> str | None:
@@ -112,35 +135,27 @@ class InversionGame(Parametrised):
 
     def deal(self, material: Material) -> Deal[InversionKnowledge, InversionTruth]:
         """Vocabulary from the adversary's texts only; the target's words are looked up in it."""
-        vocabulary = build_vocabulary(
-            material.known.texts, size=self.vocabulary_size, min_count=self.min_count, language=self.language
-        )
-        if not len(vocabulary.words):
-            raise CannotMeasureError(
-                f"the adversary's {len(material.known)} texts hold no word that occurs {self.min_count} times: "
-                "give it more text or lower min_count"
-            )
+        knowledge, door = knowledge_of(material, self.vocabulary_size, self.min_count, self.language)
+        vocabulary, white_box = knowledge.vocabulary, knowledge.encoder
         rows = self._asked(material)
         texts = [material.target.texts[i] for i in rows]
-        held = material.adversary.capabilities
-        encoder = material.encoder if Capability.WEIGHTS in held else None
-        white_box = encoder if isinstance(encoder, WhiteBoxEncoder) else None
+        only = None if self.scored_words is None else frozenset(w for given in self.scored_words for w in words(given))
         truth = InversionTruth(
             word_sets(texts, vocabulary),
-            _outside_counts(texts, vocabulary, self.language),
+            _outside_counts(texts, vocabulary, self.language, only),
             vocabulary,
             None if material.groups is None else [material.groups[i] for i in rows],
             None if white_box is None else piece_sets(texts, white_box),
+            self._classes(texts, vocabulary),
+            only,
         )
-        door = Queries(material.encode) if Capability.QUERIES in held else None
-        knowledge = InversionKnowledge(
-            material.known_vectors,
-            word_sets(material.known.texts, vocabulary),
-            vocabulary,
-            material.known.texts,
-            door,
-            white_box,
-        )
+        if not truth.scored.any():
+            raise CannotMeasureError("none of scored_words is in the adversary's vocabulary: nothing could be found")
+        if not (truth.labels @ truth.content.astype(np.int64)).any():
+            raise CannotMeasureError(
+                f"none of the {len(texts)} targets holds a content word of the adversary's vocabulary: whatever the "
+                "vectors give away, this adversary could not say it; give it text of a closer kind or language"
+            )
         n = len(material.known)
         present = truth.labels.sum() + truth.outside.sum()
         outside = f"{truth.outside.sum() / max(present, 1):.1%} of the targets' words are outside the adversary's"
@@ -163,42 +178,25 @@ class InversionGame(Parametrised):
         chosen = generator(material.seed, "asked").permutation(n)[: self.max_targets]
         return np.sort(chosen).astype(np.int64)
 
+    def _classes(self, texts: Sequence[str], vocabulary: Vocabulary) -> list[str] | None:
+        if self.classes is None:
+            return None
+        from unembed.corpora.word_classes import word_classes
+
+        return word_classes(texts, vocabulary.words, self.classes, names=self.names, language=self.language)
+
     def judge(self, truth: InversionTruth, guess: InversionGuess, seed: int) -> Scores:
-        """Pooled content-word F1; precision, recall, all words, per-text means and frequency bands beside it."""
-        content_mask = truth.vocabulary.content
+        """Pooled content-word F1; beside it all that ``inversion_scores`` works out."""
         pieces = guess.pieces if isinstance(guess, PieceGuess) else None
         guess = words_of(guess)
-        every = sets.set_counts(truth.labels, guess)
-        content = sets.set_counts(truth.labels, guess, columns=content_mask)
+        every = sets.set_counts(truth.labels, guess, columns=truth.scored)
+        content = sets.set_counts(truth.labels, guess, columns=truth.content)
         inside = content.copy()
         every[:, sets.PRESENT] += truth.outside.sum(axis=1)
         content[:, sets.PRESENT] += truth.outside[:, 1]
 
         def work_out() -> Detail:
-            rng = generator(seed, "inversion", "judge")
-
-            def pooled(counts: NDArray[np.float64], statistic: Any) -> Estimate:
-                return bootstrap(counts, statistic, rng=rng, groups=truth.groups)
-
-            secondary = {
-                "content_precision": pooled(content, sets.precision),
-                "content_recall": pooled(content, sets.recall),
-                "content_f1_in_vocabulary": pooled(inside, sets.f1),
-                "content_f1_per_text": mean(sets.f1_per_text(content), rng=rng, groups=truth.groups),
-                "f1": pooled(every, sets.f1),
-                "precision": pooled(every, sets.precision),
-                "recall": pooled(every, sets.recall),
-                "f1_per_text": mean(sets.f1_per_text(every), rng=rng, groups=truth.groups),
-            }
-            if pieces is not None and truth.pieces is not None:
-                counts = sets.set_counts(truth.pieces, pieces)
-                for name, statistic in (("f1", sets.f1), ("precision", sets.precision), ("recall", sets.recall)):
-                    secondary[f"piece_{name}"] = pooled(counts, statistic)
-            bands = tuple(
-                SliceScore("word frequency", name, pooled(counts, sets.f1))
-                for name, counts in _by_frequency(truth, guess)
-            )
-            return Detail(secondary, bands)
+            return detail(truth, guess, pieces, every=every, content=content, inside=inside, seed=seed)
 
         return Scores(content, sets.f1, truth.groups, work_out)
 
@@ -219,9 +217,10 @@ class InversionGame(Parametrised):
         return csr_matrix((np.tile(row.data, n), np.tile(row.indices, n), pointers), shape=(n, row.shape[1]))
 
     def rehearsal(self, knowledge: InversionKnowledge, seed: int) -> tuple[Vectors, InversionTruth]:
-        """Up to 500 of the training pairs."""
+        """Up to 500 of the training pairs, and no more than targets are asked about."""
         n = knowledge.labels.shape[0]
-        rows = np.sort(generator(seed, "rehearsal").choice(n, size=min(n, 500), replace=False))
+        size = min(n, REHEARSED, self.max_targets or n)
+        rows = np.sort(generator(seed, "rehearsal").choice(n, size=size, replace=False))
         truth = InversionTruth(knowledge.labels[rows], np.zeros((len(rows), 2)), knowledge.vocabulary, groups=None)
         return knowledge.vectors[rows], truth
 
@@ -252,23 +251,43 @@ def piece_sets(texts: Sequence[str], encoder: WhiteBoxEncoder) -> csr_matrix:
     return csr_matrix((np.ones(len(columns), dtype=np.uint8), columns, ends), shape=shape)
 
 
-def _by_frequency(truth: InversionTruth, guess: csr_matrix) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Counts of the content words in each band of frequency ranks that holds enough of them."""
-    size = len(truth.vocabulary.words)
-    for low, high in FREQUENCY_BANDS:
-        band = np.zeros(size, dtype=bool)
-        band[low:high] = True
-        counts = sets.set_counts(truth.labels, guess, columns=band & truth.vocabulary.content)
-        if counts[:, sets.PRESENT].sum() >= 20:
-            yield f"ranks {low + 1:,}–{min(high or size, size):,}", counts
+def knowledge_of(
+    material: Material, vocabulary_size: int, min_count: int, language: str
+) -> tuple[InversionKnowledge, Queries | None]:
+    """What an adversary of the inversion family is given: pairs over a vocabulary of its own texts."""
+    vocabulary = build_vocabulary(material.known.texts, size=vocabulary_size, min_count=min_count, language=language)
+    if not len(vocabulary.words):
+        raise CannotMeasureError(
+            f"the adversary's {len(material.known)} texts hold no word that occurs {min_count} times: "
+            "give it more text or lower min_count"
+        )
+    known, asked = int(material.known_vectors.shape[1]), int(material.target_vectors.shape[1])
+    if known != asked:
+        raise CannotMeasureError(
+            f"the vectors under attack have {asked} dimensions, those of the pairs {known}: they come from two encoders"
+        )
+    held = material.adversary.capabilities
+    encoder = material.encoder if Capability.WEIGHTS in held else None
+    door = Queries(material.encode) if Capability.QUERIES in held else None
+    knowledge = InversionKnowledge(
+        material.known_vectors,
+        word_sets(material.known.texts, vocabulary),
+        vocabulary,
+        material.known.texts,
+        door,
+        cast(WhiteBoxEncoder, encoder) if is_white_box(encoder) else None,
+    )
+    return knowledge, door
 
 
-def _outside_counts(texts: Sequence[str], vocabulary: Vocabulary, language: str) -> NDArray[np.float64]:
+def _outside_counts(
+    texts: Sequence[str], vocabulary: Vocabulary, language: str, only: frozenset[str] | None
+) -> NDArray[np.float64]:
     """Per text, how many distinct words the vocabulary lacks: ``[n, 2]`` function words, content words."""
     stops = stop_words(language)
     counts = np.zeros((len(texts), 2))
     for row, text in enumerate(texts):
         for word in set(words(text)):
-            if word not in vocabulary.index:
+            if word not in vocabulary.index and (only is None or word in only):
                 counts[row, int(word not in stops)] += 1
     return counts

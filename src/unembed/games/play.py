@@ -2,7 +2,7 @@
 
 The same steps for every game: the attack must first succeed on vectors it was trained on, else the result
 is "could not measure"; then it is run on the targets; then three adversaries without the information are
-judged on the same targets, and the strongest of them is the floor.
+judged on the same targets, with those a game brings of its own, and the strongest of them is the floor.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from unembed.games.base import Deal, Example, Scores
+from unembed.games.base import Deal, Example, OwnFloors, Scores
 from unembed.games.rows import random_like
 from unembed.metrics.estimate import Estimate
 from unembed.seeds import generator, seed_for
@@ -44,6 +44,7 @@ class Play:
     headroom: float
     scores: Scores
     floor_slices: dict[tuple[str, str], float]
+    floor_secondary: dict[str, float]
     check: Check
     examples: list[Example]
     fit_seconds: float
@@ -73,6 +74,8 @@ def play(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> Play:
         "shuffled": guess[rng.permutation(targets)],
         "random": attack.run(random_like(deal.vectors, rng)),
     }
+    if isinstance(game, OwnFloors):
+        unknowing |= game.own_floors(deal.truth, guess)
     floor_scores = {kind: game.judge(deal.truth, g, judge_seed) for kind, g in unknowing.items()}
     floors = {kind: s.estimate(generator(seed, "floor", kind)) for kind, s in floor_scores.items()}
     strongest = max(floors, key=lambda kind: floors[kind].value)
@@ -87,6 +90,7 @@ def play(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> Play:
         headroom=max(0.0, excess.value / room) if room > 0 else 0.0,
         scores=scores,
         floor_slices={(s.kind, s.name): s.estimate.value for s in floor_scores[strongest].slices},
+        floor_secondary={name: e.value for name, e in floor_scores[strongest].secondary.items()},
         check=check,
         examples=game.examples(deal.truth, guess, rows),
         fit_seconds=fit_seconds,

@@ -26,7 +26,8 @@ def random_like(vectors: Vectors, rng: np.random.Generator) -> Vectors:
     if issparse(vectors):
         sparse: csr_matrix = vectors
         columns = rng.choice(sparse.indices, size=sparse.nnz) if sparse.nnz else sparse.indices
-        drawn = csr_matrix((sparse.data, columns, sparse.indptr), shape=sparse.shape)
+        # copy: summing duplicates works in place, and the caller's vectors must stay as they are
+        drawn = csr_matrix((sparse.data, columns, sparse.indptr), shape=sparse.shape, copy=True)
         drawn.sum_duplicates()
         return drawn
     dense = np.asarray(vectors, dtype=np.float32)

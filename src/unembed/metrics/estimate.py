@@ -7,7 +7,7 @@ texts of one document are scored, because such texts are not independent.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,12 +76,49 @@ def bootstrap(
     ``statistic`` maps sums ``[..., columns]`` to values ``[...]``; pooled F1 is one of (tp, fp, fn), a mean
     one of (sum, count). Rows of one group are drawn together.
     """
-    rows = np.asarray(parts, dtype=np.float64)
-    if rows.ndim != 2:
-        raise ValueError(f"parts must be 2-d, got {rows.ndim}-d")
+    wanted = {"": Measure(parts, statistic)}
+    return bootstrap_all(wanted, rng=rng, groups=groups, level=level, rounds=rounds)[""]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Something to bootstrap: one row of ``parts`` a text, and the statistic of their column sums.
+
+    ``n`` is how many texts it rests on, where that is not all of them.
+    """
+
+    parts: NDArray[np.floating] | NDArray[np.integer]
+    statistic: Callable[[FloatArray], FloatArray]
+    n: int | None = None
+
+    @classmethod
+    def mean(cls, values: Sequence[float] | NDArray[np.floating] | NDArray[np.bool_]) -> Measure:
+        """The mean of one number a text; texts without a number (NaN) don't count."""
+        array = np.asarray(values, dtype=np.float64)
+        known = ~np.isnan(array)
+        return cls(np.stack([np.where(known, array, 0), known], axis=1), ratio, int(known.sum()))
+
+
+def bootstrap_all(
+    wanted: Mapping[str, Measure],
+    *,
+    rng: np.random.Generator,
+    groups: Sequence[object] | None = None,
+    level: float = LEVEL,
+    rounds: int = BOOTSTRAP_ROUNDS,
+) -> dict[str, Estimate]:
+    """Many measures of the same texts on the same draws: the draws are what a bootstrap spends its time on."""
+    if not wanted:
+        return {}
+    for name, measure in wanted.items():
+        if np.ndim(measure.parts) != 2:
+            raise ValueError(f"parts{f' of {name}' if name else ''} must be 2-d, got {np.ndim(measure.parts)}-d")
+    rows = np.hstack([np.asarray(m.parts, dtype=np.float64) for m in wanted.values()])
     n = len(rows)
     if n == 0:
-        return undefined()
+        return {name: undefined() for name in wanted}
+    ends = np.cumsum([0, *(m.parts.shape[1] for m in wanted.values())])
+    columns = {name: slice(int(a), int(b)) for name, a, b in zip(wanted, ends[:-1], ends[1:], strict=True)}
     method = "bootstrap"
     if groups is not None:
         labels = np.unique(np.asarray([str(g) for g in groups]), return_inverse=True)[1]
@@ -90,18 +127,25 @@ def bootstrap(
             summed = np.zeros((clusters, rows.shape[1]))
             np.add.at(summed, labels, rows)
             rows, method = summed, "cluster bootstrap"
-    value = float(statistic(rows.sum(axis=0)))
+    total = rows.sum(axis=0)
     drawn = len(rows)
-    values = np.empty(rounds)
+    values = {name: np.empty(rounds) for name in wanted}
     step = max(1, int(4e6 // drawn))
     for start in range(0, rounds, step):
         count = min(step, rounds - start)
-        values[start : start + count] = statistic(_draws(count, drawn, rng) @ rows)
-    values = values[~np.isnan(values)]
-    if math.isnan(value) or not len(values):
-        return undefined(n)
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return Estimate(value, min(value, float(low)), max(value, float(high)), n, level, method)
+        sums = _draws(count, drawn, rng) @ rows
+        for name, measure in wanted.items():
+            values[name][start : start + count] = measure.statistic(sums[:, columns[name]])
+    found = {}
+    for name, measure in wanted.items():
+        value, known = float(measure.statistic(total[columns[name]])), values[name][~np.isnan(values[name])]
+        size = n if measure.n is None else measure.n
+        if math.isnan(value) or not len(known):
+            found[name] = undefined(size)
+            continue
+        low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+        found[name] = Estimate(value, min(value, float(low)), max(value, float(high)), size, level, method)
+    return found
 
 
 def _draws(rounds: int, n: int, rng: np.random.Generator) -> FloatArray:

@@ -13,14 +13,36 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from unembed.errors import CannotMeasureError
+
 if TYPE_CHECKING:
     import torch
 
 Scaling = Literal["each", "none"]
 CLIP = 10.0
 CHUNK = 8192
-#: Training inputs up to this size are standardised once and kept on the device.
+#: Training inputs up to this size are standardised once and kept in memory; on a GPU up to a quarter of what is free.
 PREPARED_BYTES = 512 * 2**20
+
+
+def check_vectors(vectors: Any, width: int | None = None) -> None:
+    """Refuse vectors no attack can use: of another width than those it learnt from, NaN or infinite.
+
+    A network turns such input into an empty or constant guess, which would look like safety. One pass, in chunks.
+    """
+    from scipy.sparse import issparse
+
+    if len(vectors.shape) != 2:
+        raise CannotMeasureError(f"vectors come as rows and columns, these have {len(vectors.shape)} axes")
+    n, found = vectors.shape
+    if width is not None and found != width:
+        raise CannotMeasureError(
+            f"the vectors under attack have {found} dimensions, those the attack knows {width}: use vectors of the "
+            "same encoder"
+        )
+    parts = [vectors.data] if issparse(vectors) else (vectors[i : i + CHUNK] for i in range(0, n, CHUNK))
+    if not all(np.isfinite(np.asarray(part)).all() for part in parts):
+        raise CannotMeasureError("vectors hold NaN or infinite values: remove those rows or encode them again")
 
 
 class Standardiser:
@@ -35,11 +57,14 @@ class Standardiser:
     columns_: NDArray[np.int64] | None
     mean_: NDArray[np.float32]
     scale_: NDArray[np.float32]
+    dimension_: int
 
     def fit(self, vectors: Any) -> Self:
         """One pass in chunks, so that a memory map is never loaded whole."""
         from scipy.sparse import issparse
 
+        check_vectors(vectors)
+        self.dimension_ = int(vectors.shape[1])
         if issparse(vectors):
             used = np.asarray(abs(vectors).sum(axis=0)).ravel() > 0
             self.columns_ = np.flatnonzero(used)
@@ -73,6 +98,7 @@ class Standardiser:
 
     def transform(self, vectors: Any) -> NDArray[np.float32]:
         """Standardised rows, dense."""
+        check_vectors(vectors, self.dimension_)
         if self.columns_ is not None:
             rows = np.asarray(vectors[:, self.columns_].todense(), dtype=np.float32)
         else:
@@ -89,9 +115,11 @@ class InputRows:
 
         self.scaler, self.vectors, self.rows, self.device = scaler, vectors, rows, device
         self.ready: torch.Tensor | None = None
-        if len(rows) * scaler.width * 4 <= PREPARED_BYTES:
-            parts = [scaler.transform(vectors[rows[i : i + CHUNK]]) for i in range(0, len(rows), CHUNK)]
-            self.ready = torch.from_numpy(np.concatenate(parts)).to(device)
+        if len(rows) * scaler.width * 4 <= _room(device):
+            self.ready = torch.empty(len(rows), scaler.width, device=device)
+            for i in range(0, len(rows), CHUNK):
+                part = scaler.transform(vectors[rows[i : i + CHUNK]])
+                self.ready[i : i + len(part)] = torch.from_numpy(part).to(device)
 
     def __getitem__(self, index: NDArray[np.int64]) -> torch.Tensor:
         import torch
@@ -99,6 +127,37 @@ class InputRows:
         if self.ready is not None:
             return self.ready[torch.from_numpy(index).to(self.device)]
         return torch.from_numpy(self.scaler.transform(self.vectors[self.rows[index]])).to(self.device)
+
+
+class LabelRows:
+    """Word sets on a device: a batch of them is one gather, never a dense 0/1 matrix, and waits for nothing."""
+
+    def __init__(self, labels: Any, device: Any) -> None:
+        import torch
+
+        self.sizes = np.diff(labels.indptr).astype(np.int64)
+        # One entry more, so that the filling of the last text has a place to point at.
+        flat = np.append(labels.indices, 0).astype(np.int64)
+        self.columns = torch.from_numpy(flat).to(device)
+        self.starts = torch.from_numpy(labels.indptr[:-1].astype(np.int64)).to(device)
+        self.counts = torch.from_numpy(self.sizes).to(device)
+        self.device = device
+
+    def __getitem__(self, index: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Words of each text ``[n, most]``, filled up, and which of them are really there (1.0 or 0.0)."""
+        import torch
+
+        rows = torch.from_numpy(index).to(self.device, non_blocking=True)
+        step = torch.arange(max(int(self.sizes[index].max(initial=0)), 1), device=self.device)
+        there = step < self.counts[rows, None]
+        place = (self.starts[rows, None] + step).clamp(max=len(self.columns) - 1)
+        return self.columns[place], there.float()
+
+
+def _room(device: Any) -> int:
+    import torch
+
+    return PREPARED_BYTES if device.type != "cuda" else max(PREPARED_BYTES, torch.cuda.mem_get_info(device)[0] // 4)
 
 
 def _inverse(spread: NDArray[np.float64]) -> NDArray[np.float32]:

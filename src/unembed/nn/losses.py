@@ -13,16 +13,15 @@ class _SetCrossEntropy(torch.autograd.Function):
     """Song eq. 8 from logits and the indices of the words that are there.
 
     The dense 0/1 target is never built: the loss is Σ softplus(s) over all words minus Σ s over the words
-    present, and its gradient sigmoid(s), less one at the words present.
+    present, and its gradient sigmoid(s), less one at the words present. Nothing here waits for the device.
     """
 
     @staticmethod
-    def forward(ctx: Any, logits: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    def forward(ctx: Any, logits: Tensor, words: Tensor, there: Tensor) -> Tensor:
         """Sum over words, mean over texts."""
         texts = logits.shape[0]
-        loss = functional.softplus(logits).sum() - logits[rows, columns].sum()
-        gradient = torch.sigmoid(logits)
-        gradient[rows, columns] -= 1
+        loss = functional.softplus(logits).sum() - (logits.gather(1, words) * there).sum()
+        gradient = torch.sigmoid(logits).scatter_add_(1, words, -there)
         ctx.save_for_backward(gradient)
         ctx.texts = texts
         return loss / texts
@@ -34,7 +33,10 @@ class _SetCrossEntropy(torch.autograd.Function):
         return gradient * (grad_outputs[0] / ctx.texts), None, None
 
 
-def set_cross_entropy(logits: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """Binary cross-entropy of word sets (Song eq. 8): summed over words, averaged over texts."""
-    result: Tensor = _SetCrossEntropy.apply(logits, rows, columns)  # type: ignore[no-untyped-call]
+def set_cross_entropy(logits: Tensor, words: Tensor, there: Tensor) -> Tensor:
+    """Binary cross-entropy of word sets (Song eq. 8): summed over words, averaged over texts.
+
+    ``words`` ``[texts, most]`` are the words of each text, filled up with any word where ``there`` is 0.
+    """
+    result: Tensor = _SetCrossEntropy.apply(logits, words, there)  # type: ignore[no-untyped-call]
     return result

@@ -35,7 +35,7 @@ def batches(n: int, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.
 
 
 @contextlib.contextmanager
-def _quick_products() -> Iterator[None]:
+def quick_products() -> Iterator[None]:
     """TF32 matrix products on GPUs that have them, for training alone: encoders must keep full precision."""
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high")
@@ -45,7 +45,7 @@ def _quick_products() -> Iterator[None]:
         torch.set_float32_matmul_precision(before)
 
 
-@_quick_products()
+@quick_products()
 def train(
     model: nn.Module,
     loss_of: Callable[[NDArray[np.int64]], Tensor],

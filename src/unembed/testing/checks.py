@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import hstack, issparse
 
 from unembed.attacks.base import check_attack_class
 from unembed.defenses.base import check_defense_class
 from unembed.encoders.base import EncoderCard
+from unembed.games.base import Material
+from unembed.games.inversion import PieceGuess
 from unembed.games.play import play
-from unembed.testing.toys import toy_game, toy_material
+from unembed.testing.toys import LeakyEncoder, SpoiledEncoder, toy_adversary, toy_game, toy_material
 
 Check = Callable[[Any], None]
 
@@ -127,7 +129,7 @@ def constructor_stores_parameters(thing: Any) -> None:
 def attack_succeeds_on_leaky_vectors(attack: Any) -> None:
     """Where everything can be read back, the attack reads back more than the floor."""
     game = toy_game(attack.facts.game)
-    played = play(game, attack(seed=1), game.deal(toy_material()), seed=1)
+    played = play(game, attack(seed=1), game.deal(_material_for(attack)), seed=1)
     _require(played.check.passed, f"{attack.__name__} fails on vectors it was trained on")
     _require(
         played.excess.low > 0.05, f"{attack.__name__} is at the floor on vectors that hide nothing: {played.excess}"
@@ -137,7 +139,7 @@ def attack_succeeds_on_leaky_vectors(attack: Any) -> None:
 def attack_is_deterministic(attack: Any) -> None:
     """The same seed gives the same guess, bit for bit."""
     game = toy_game(attack.facts.game)
-    deal = game.deal(toy_material())
+    deal = game.deal(_material_for(attack))
     first, second = (_dense(attack(seed=3).fit(deal.knowledge).run(deal.vectors)) for _ in range(2))
     _require(bool(np.array_equal(first, second)), f"{attack.__name__} gives different guesses for one seed")
 
@@ -145,22 +147,7 @@ def attack_is_deterministic(attack: Any) -> None:
 def attack_survives_dead_dimensions(attack: Any) -> None:
     """Constant, zero and huge dimensions are normal input."""
     game = toy_game(attack.facts.game)
-    material = toy_material()
-
-    def spoiled(vectors: Any) -> Any:
-        rows = np.array(vectors)
-        rows[:, 0], rows[:, 1] = 0.0, 7.5
-        rows[:, 2] *= 1e6
-        return rows
-
-    changed = type(material)(
-        **{
-            **vars(material),
-            "target_vectors": spoiled(material.target_vectors),
-            "known_vectors": spoiled(material.known_vectors),
-            "encode": lambda texts: spoiled(material.encode(texts)),
-        }
-    )
+    changed = _material_for(attack, SpoiledEncoder())
     played = play(game, attack(seed=1), game.deal(changed), seed=1)
     _require(played.excess.low > 0.05, f"{attack.__name__} breaks on constant, zero or huge dimensions")
 
@@ -168,7 +155,7 @@ def attack_survives_dead_dimensions(attack: Any) -> None:
 def attack_is_at_floor_on_random_vectors(attack: Any) -> None:
     """Vectors that know nothing give nothing: a result above the floor here is a leak of the truth."""
     game = toy_game(attack.facts.game)
-    material = toy_material()
+    material = _material_for(attack)
     rng = np.random.default_rng(5)
 
     def noise(rows: int) -> Any:
@@ -202,5 +189,12 @@ def _require(condition: bool, message: str) -> None:
         raise AssertionError(message)
 
 
+def _material_for(attack: Any, encoder: LeakyEncoder | None = None) -> Material:
+    """The toy world as an attack needs it: with the model where it works through the weights."""
+    return toy_material(adversary=toy_adversary(attack.facts.requires), encoder=encoder)
+
+
 def _dense(values: Any) -> Any:
+    if isinstance(values, PieceGuess):
+        values = hstack([values.words, values.pieces])
     return values.toarray() if issparse(values) else np.asarray(values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from unembed.corpora.words import words
 from unembed.encoders.base import DenseVectors, EncoderCard
 from unembed.games import GAMES
 from unembed.games.base import Material
-from unembed.games.threat import ADVERSARIES, Adversary
+from unembed.games.threat import ADVERSARIES, Adversary, Capability
 
 # fmt: off
 TOY_WORDS = (
@@ -25,7 +26,10 @@ TOY_WORDS = (
 
 
 class LeakyEncoder:
-    """A mean of fixed random word vectors: everything can be read back, so every attack must succeed."""
+    """A mean of fixed random word vectors: everything can be read back, so every attack must succeed.
+
+    Any word has a vector; those of ``TOY_WORDS`` are also rows of the word matrix, for attacks through the weights.
+    """
 
     def __init__(self, *, dimension: int = 48) -> None:
         self.dimension = dimension
@@ -37,6 +41,20 @@ class LeakyEncoder:
 
     def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
         """One fixed random vector a word, averaged."""
+        return self.layer_output(texts, 0)
+
+    @cached_property
+    def vocabulary(self) -> list[str]:
+        """The words that have a row in the word matrix."""
+        return list(TOY_WORDS)
+
+    @cached_property
+    def word_matrix(self) -> DenseVectors:
+        """One row a word of the vocabulary."""
+        return np.stack([_word_vector(word, self.dimension) for word in TOY_WORDS])
+
+    def layer_output(self, texts: Sequence[str], layer: int) -> DenseVectors:
+        """The mean of the word vectors: this encoder has no further layer."""
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
             found = words(text)
@@ -44,6 +62,43 @@ class LeakyEncoder:
                 rows[row] += _word_vector(word, self.dimension)
             rows[row] /= max(len(found), 1)
         return rows
+
+    def encode_soft(self, word_weights: Any, *, layer: int | None = None) -> Any:
+        """Weights over the vocabulary ``[n, tokens, words]`` to vectors ``[n, d]``, differentiable (torch)."""
+        import torch
+
+        table = torch.from_numpy(self.word_matrix).to(word_weights)
+        return (word_weights @ table).mean(dim=1)
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """The rows of the words of each text that have one, in order."""
+        index = {word: i for i, word in enumerate(self.vocabulary)}
+        return [[index[word] for word in words(text) if word in index] for text in texts]
+
+
+class SpoiledEncoder(LeakyEncoder):
+    """The leaky encoder with a zero, a constant and a huge dimension: its last layer is the first one spoiled."""
+
+    def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
+        """The mean of the word vectors with three dimensions spoiled."""
+        scale, shift = self._spoiling()
+        return self.layer_output(texts, 0) * scale + shift
+
+    def encode_soft(self, word_weights: Any, *, layer: int | None = None) -> Any:
+        """What ``encode`` gives, for soft words; with ``layer`` what ``layer_output`` gives."""
+        import torch
+
+        clean = super().encode_soft(word_weights)
+        if layer is not None:
+            return clean
+        scale, shift = (torch.from_numpy(part).to(clean) for part in self._spoiling())
+        return clean * scale + shift
+
+    def _spoiling(self) -> tuple[DenseVectors, DenseVectors]:
+        scale, shift = np.ones(self.dimension, dtype=np.float32), np.zeros(self.dimension, dtype=np.float32)
+        scale[:3] = 0.0, 0.0, 1e6
+        shift[1] = 7.5
+        return scale, shift
 
 
 def _word_vector(word: str, dimension: int) -> DenseVectors:
@@ -70,11 +125,22 @@ def toy_game(name: str) -> Any:
     return make()
 
 
+def toy_adversary(requires: frozenset[Capability]) -> Adversary:
+    """The insider, with the model's weights where an attack can't do without."""
+    return ADVERSARIES["weights" if Capability.WEIGHTS in requires else "insider"]
+
+
 def toy_material(
-    *, adversary: Adversary | None = None, known: int = 600, targets: int = 200, seed: int = 0
+    *,
+    adversary: Adversary | None = None,
+    encoder: LeakyEncoder | None = None,
+    known: int = 600,
+    targets: int = 200,
+    seed: int = 0,
 ) -> Material:
-    """Both sides of a game on the toy corpus, encoded by the leaky encoder."""
-    encoder = LeakyEncoder()
+    """Both sides of a game on the toy corpus, encoded by the leaky encoder or a relative of it."""
+    encoder = encoder or LeakyEncoder()
+    adversary = adversary or ADVERSARIES["insider"]
     corpus = toy_corpus(known + targets, seed=seed)
     inside, target = corpus.select(range(known)), corpus.select(range(known, known + targets))
     return Material(
@@ -83,6 +149,7 @@ def toy_material(
         target_vectors=encoder.encode(target.texts),
         known_vectors=encoder.encode(inside.texts),
         encode=encoder.encode,
-        adversary=adversary or ADVERSARIES["insider"],
+        adversary=adversary,
         seed=seed,
+        encoder=encoder if Capability.WEIGHTS in adversary.capabilities else None,
     )

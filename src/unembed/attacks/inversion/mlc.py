@@ -58,7 +58,7 @@ class MLC(WordClassifier):
         tuned = self.threshold == "tuned"
         if not tuned:
             self.thresholds_ = np.full(knowledge.labels.shape[1], float(self.threshold), dtype=np.float32)
-        return self._train(
+        return self.train_on(
             knowledge,
             scaling=self.scaling,
             validate=0.1 if tuned else 0.0,

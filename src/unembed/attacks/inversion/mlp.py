@@ -2,7 +2,7 @@
 
 The paper's linear classifiers at 0.5 understate the leak: rare words hardly ever reach 0.5, vectors of unit
 norm are not learnt in 30 epochs, and with enough pairs hidden layers read words that no linear map finds.
-``benchmarks/inversion_strength.py`` compares them on the same vectors.
+``benchmarks/inversion_table.py`` compares them on the same vectors.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class InversionMLP(WordClassifier):
     def fit(self, knowledge: InversionKnowledge) -> Self:
         """Train the network and choose its thresholds."""
         width, batch, rate = settings_for(knowledge.labels.shape[0])
-        return self._train(
+        return self.train_on(
             knowledge,
             scaling="each",
             width=width if self.hidden < 0 else self.hidden,

@@ -6,6 +6,8 @@ one read and write of that layer's weights and Adam moments; the loss adds two p
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +19,7 @@ from unembed.errors import CannotMeasureError
 from unembed.games.inversion import InversionGuess, InversionKnowledge
 from unembed.metrics.sets import best_prefix
 from unembed.nn.device import pick_device
-from unembed.nn.features import InputRows, Scaling, Standardiser
+from unembed.nn.features import InputRows, LabelRows, Scaling, Standardiser
 from unembed.params import Parametrised
 from unembed.seeds import generator, seed_for
 
@@ -36,7 +38,7 @@ class WordClassifier(Parametrised):
     model_: Any
     thresholds_: NDArray[np.float32]
 
-    def _train(
+    def train_on(
         self,
         knowledge: InversionKnowledge,
         *,
@@ -44,10 +46,15 @@ class WordClassifier(Parametrised):
         width: int = 0,
         depth: int = 0,
         dropout: float = 0.0,
-        validate: float,
+        validate: float = 0.0,
+        checking: InversionKnowledge | None = None,
         **loop: Any,
     ) -> Self:
-        """Fit the network; ``validate`` is the share of pairs held back to choose epoch and thresholds."""
+        """Fit the network.
+
+        Epoch and thresholds are chosen on ``checking``, or on a share ``validate`` of the pairs that is held back for
+        it; with neither, the last epoch stands and the thresholds are left alone.
+        """
         import torch
 
         from unembed.nn.losses import set_cross_entropy
@@ -60,9 +67,9 @@ class WordClassifier(Parametrised):
         self.device_ = pick_device(self.device)
         torch.manual_seed(seed_for(self.seed, "weights") % 2**32)
         rng = generator(self.seed, "batches")
-        order = generator(self.seed, "validation").permutation(n)
-        held = min(max(int(n * validate), min(50, n // 4)), 2000) if validate else 0
-        checking, training = np.sort(order[:held]), np.sort(order[held:])
+        held, training = (
+            held_back(n, validate, self.seed) if validate and checking is None else (np.arange(0), np.arange(n))
+        )
         self.scaler_ = Standardiser(scaling).fit(knowledge.vectors)
         labels = knowledge.labels[training].tocsr()
         model = ResidualPerceptron(self.scaler_.width, width, depth if width else 0, word_count, dropout=dropout)
@@ -72,23 +79,22 @@ class WordClassifier(Parametrised):
         self.model_ = model.to(self.device_)
 
         inputs = InputRows(self.scaler_, knowledge.vectors, training, self.device_)
+        present = LabelRows(labels, self.device_)
 
         def loss_of(rows: NDArray[np.int64]) -> torch.Tensor:
-            batch = labels[rows]
-            where = np.repeat(np.arange(len(rows)), np.diff(batch.indptr))
-            return set_cross_entropy(
-                self.model_(inputs[rows]),
-                torch.from_numpy(where).to(self.device_),
-                torch.from_numpy(batch.indices.astype(np.int64)).to(self.device_),
-            )
+            with half_products(self.device_):
+                scores = self.model_(inputs[rows])
+            return set_cross_entropy(scores.float(), *present[rows])
 
         content = knowledge.vocabulary.content
-        if held:
-            vectors, truth = knowledge.vectors[checking], knowledge.labels[checking].tocsr()
+        if checking is None and len(held):
+            checking = replace(knowledge, vectors=knowledge.vectors[held], labels=knowledge.labels[held].tocsr())
+        if checking is not None:
+            asked, truth = checking.vectors, checking.labels
             best: dict[str, Any] = {"f1": -1.0}
 
             def score() -> float:
-                thresholds, f1 = best_thresholds(self._confidences(vectors), truth, content)
+                thresholds, f1 = best_thresholds(self._confidences(asked), truth, content)
                 if f1 > best["f1"]:
                     best.update(f1=f1, thresholds=thresholds)
                 return f1
@@ -99,27 +105,60 @@ class WordClassifier(Parametrised):
             self.log_ = train(self.model_, loss_of, n=len(training), rng=rng, **loop)
         return self
 
+    def scores_of(self, vectors: Vectors) -> Any:
+        """Logits of some vectors as a tensor ``[n, words]`` on the device."""
+        import torch
+
+        return self.model_(torch.from_numpy(self.scaler_.transform(vectors)).to(self.device_))
+
     def _confidences(self, vectors: Vectors, least: float = LEAST_PROBABILITY) -> csr_matrix:
         """Probabilities of at least ``least``, as CSR."""
         import torch
 
-        parts = []
-        with torch.no_grad():
-            for start in range(0, int(vectors.shape[0]), RUN_BATCH):
-                inputs = torch.from_numpy(self.scaler_.transform(vectors[start : start + RUN_BATCH]))
-                sure = torch.sigmoid(self.model_(inputs.to(self.device_)))
-                rows, columns = torch.nonzero(sure >= least, as_tuple=True)
-                data = sure[rows, columns].float().cpu().numpy()
-                shape = (len(inputs), sure.shape[1])
-                parts.append(csr_matrix((data, (rows.cpu().numpy(), columns.cpu().numpy())), shape=shape))
-        return csr_matrix(vstack(parts)) if parts else csr_matrix((0, len(self.thresholds_)), dtype=np.float32)
+        def part(start: int) -> Any:
+            return torch.sigmoid(self.scores_of(vectors[start : start + RUN_BATCH]))
+
+        return sparse_confidences(part, int(vectors.shape[0]), self.model_.straight.out_features, least)
 
     def run(self, vectors: Vectors) -> InversionGuess:
         """Words whose probability reaches their threshold, with that probability as confidence."""
-        guess = self._confidences(vectors, float(self.thresholds_.min()))
-        guess.data[guess.data < self.thresholds_[guess.indices]] = 0
-        guess.eliminate_zeros()
-        return guess
+        return above(self._confidences(vectors, float(self.thresholds_.min())), self.thresholds_)
+
+
+def held_back(n: int, share: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows held back to choose epoch and thresholds (at most 2,000), and the rest."""
+    order = generator(seed, "validation").permutation(n)
+    held = min(max(int(n * share), min(50, n // 4)), 2000)
+    return np.sort(order[:held]), np.sort(order[held:])
+
+
+def half_products(device: Any) -> Any:
+    """Matrix products in bfloat16 where the device has fast ones; the loss is taken in float32."""
+    import torch
+
+    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda")
+
+
+def sparse_confidences(part: Callable[[int], Any], n: int, words: int, least: float) -> csr_matrix:
+    """Rows ``start`` to ``start + RUN_BATCH`` of ``part(start)`` as CSR, without what lies below ``least``."""
+    import torch
+
+    parts = []
+    with torch.no_grad():
+        for start in range(0, n, RUN_BATCH):
+            sure = part(start)
+            rows, columns = torch.nonzero(sure >= least, as_tuple=True)
+            data = sure[rows, columns].float().cpu().numpy()
+            parts.append(csr_matrix((data, (rows.cpu().numpy(), columns.cpu().numpy())), shape=tuple(sure.shape)))
+    return csr_matrix(vstack(parts)) if parts else csr_matrix((0, words), dtype=np.float32)
+
+
+def above(confidences: csr_matrix, thresholds: NDArray[np.float32]) -> csr_matrix:
+    """The confidences that reach their word's threshold."""
+    guess = confidences.copy()
+    guess.data[guess.data < thresholds[guess.indices]] = 0
+    guess.eliminate_zeros()
+    return guess
 
 
 def best_thresholds(
