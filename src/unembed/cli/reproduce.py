@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,24 +21,39 @@ def reproduce(
         ),
     ] = None,
     size: Annotated[
-        str, typer.Option(help="smoke (does it run), small (a laptop) or full (the paper's own size).")
+        str, typer.Option(help="smoke (does it run, on invented text), small (a laptop) or full (all the data).")
     ] = "small",
     data: Annotated[Path | None, typer.Option(help="Folder with the data sets.", envvar="UNEMBED_DATA")] = None,
+    encoder: Annotated[
+        list[str] | None, typer.Option(help="Only the rows of this encoder; repeat for several.", show_default=False)
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of every random choice.", min=0)] = 0,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table as .json.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON on stdout.")] = False,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
+    threads: Annotated[int | None, typer.Option(help="Threads (default: as torch chooses).", min=1)] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Folder for result.json, table.md, plot.svg and finished rows (default: one under unembed-runs/).",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON on stdout, the rest on stderr.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no table.")] = False,
 ) -> int:
-    """Run a published experiment again and show the measured figures beside the published ones."""
-    import json
+    """Run a published experiment again and show the measured figures beside the published ones.
 
-    from unembed.cli.output import Voice, nan_to_none, table
+    Rows are kept as they are finished: the same command again measures only what is missing.
+    """
+    from unembed.cli.output import Voice
     from unembed.cli.preflight import check_folder
+    from unembed.cli.progress import Bar
     from unembed.errors import NothingRanError, UnknownNameError, UsageError
-    from unembed.papers import EXPERIMENTS, PAPERS
+    from unembed.nn.device import pick_device
+    from unembed.papers import EXPERIMENTS, PAPERS, Conditions
     from unembed.papers.base import SIZES
-    from unembed.results.io import write_atomically
 
-    voice = Voice(as_json=as_json)
+    voice = Voice(as_json=as_json, quiet=quiet)
     if experiment is None:
         return _overview(voice)
     chosen = next((s for s in SIZES if s == size), None)
@@ -48,51 +63,50 @@ def reproduce(
         mine = [name for name in EXPERIMENTS if name.startswith(f"{experiment}/")]
         say = f"name one: {', '.join(mine)}" if mine else "no experiment of it is installed yet"
         raise UsageError(f"'{experiment}' is a paper; {say}")
-    if output is not None:
-        if output.suffix.lower() != ".json":
-            raise UsageError(f"can't tell the kind of '{output.name}'; end the name in .json")
-        check_folder(output.parent, "folder of the table")
     if data is not None and not data.is_dir():
         raise UsageError(f"no folder of data sets at {data}")
+    if device not in ("auto", "cpu"):
+        pick_device(device)
     try:
         make = EXPERIMENTS.get(experiment)
     except UnknownNameError as error:
         raise UnknownNameError("experiment", experiment, [*EXPERIMENTS, *PAPERS]) from error
     facts = make.facts
-    result = make().run(chosen, data, seed=seed)
+    folder = output or Path("unembed-runs") / "reproduce" / f"{facts.name.replace('/', '-')}-{size}"
+    if folder.suffix.lower() in (".json", ".md", ".svg", ".html", ".csv"):
+        raise UsageError(f"'{folder.name}' looks like a file: --output takes a folder")
+    check_folder(folder, "folder of the results")
+    with Bar(quiet=quiet) as bar:
+        conditions = Conditions(chosen, data, seed, device, threads, tuple(encoder or ()), folder, bar)
+        result = make().run(conditions)
     if not result.rows:
-        raise NothingRanError(f"experiment '{facts.name}' measured nothing")
-    document = nan_to_none(
-        {
-            "experiment": facts.name,
-            "paper": facts.paper,
-            "title": facts.title,
-            "section": facts.section,
-            "departures": facts.departures,
-            "size": size,
-            "seed": seed,
-            "rows": [vars(row) for row in result.rows],
-            "notes": list(result.notes),
-        }
-    )
-    if output is not None:
-        write_atomically(output, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-    voice.line(f"{facts.title} ({facts.paper}, {facts.section}), size {size}")
-    rows = [
-        (
-            r.setting,
-            r.metric,
-            "–" if r.published is None else f"{r.published:g}",
-            f"{r.value:.3f} [{r.low:.3f}–{r.high:.3f}]",
-            f"{r.n:,}",
-        )
-        for r in result.rows
-    ]
-    voice.show(table(("Setting", "Metric", "Published", "Measured", "n"), rows, right=(2, 4)))
+        causes = dict.fromkeys(row.reason for row in result.unmeasured)
+        why = "".join(f": {cause}" for cause in list(causes)[:1])
+        raise NothingRanError(f"experiment '{facts.name}' measured nothing{why}")
+    _write_and_show(voice, facts, result, conditions, folder)
+    return 0
+
+
+def _write_and_show(voice: Voice, facts: Any, result: Any, conditions: Any, folder: Path) -> None:
+    import json
+
+    from unembed.cli.output import nan_to_none, table
+    from unembed.papers.plot import draw
+    from unembed.papers.present import HEAD, as_document, as_markdown, cells_of, main_rows, missing_lines
+    from unembed.results.io import write_atomically
+
+    document = nan_to_none(as_document(facts, result, conditions))
+    write_atomically(folder / "result.json", json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    write_atomically(folder / "table.md", as_markdown(facts, result, conditions, plot="plot.svg"))
+    write_atomically(folder / "plot.svg", draw(facts, result))
+    voice.line(f"{facts.title} ({facts.paper}, {facts.section}), size {conditions.size}")
+    voice.show(table(HEAD, [cells_of(row) for row in main_rows(facts, result)], right=(2, 4, 5)))
+    for line in missing_lines(result):
+        voice.line(f"Not measured: {line}")
     for note in result.notes:
         voice.line(f"Note: {note}")
+    voice.line(f"Written: {', '.join(str(folder / name) for name in ('result.json', 'table.md', 'plot.svg'))}")
     voice.data(document)
-    return 0
 
 
 def _overview(voice: Voice) -> int:
@@ -109,8 +123,5 @@ def _overview(voice: Voice) -> int:
     rows = [(p.name, f"{p.title} ({p.authors}, {p.year})", p.scope) for p in PAPERS.values()]
     voice.show(table(("Paper", "Title", "In scope"), rows))
     voice.line()
-    if installed:
-        voice.line(f"Experiments: {', '.join(installed)}")
-    else:
-        voice.line("No experiment is installed yet; one of your own runs with: unembed reproduce file.py:Class")
+    voice.line(f"Experiments: {', '.join(installed)}")
     return 0

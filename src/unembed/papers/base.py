@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
-#: ``smoke`` shows that it runs, ``small`` fits a laptop, ``full`` has the paper's own size.
+#: ``smoke`` shows that it runs, on invented text; ``small`` fits a laptop; ``full`` is as large as the data allow.
 Size = Literal["smoke", "small", "full"]
 SIZES: tuple[Size, ...] = ("smoke", "small", "full")
+
+Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
 class Published:
-    """One figure of a paper: the setting it belongs to, its metric, its value."""
+    """One figure of a paper: the setting it belongs to, its metric, its value (rates from 0 to 1)."""
 
     setting: str
     metric: str
@@ -23,7 +25,10 @@ class Published:
 
 @dataclass(frozen=True)
 class ExperimentFacts:
-    """What an experiment says of itself before it is run."""
+    """What an experiment says of itself before it is run.
+
+    ``headline`` is the metric its plot shows; ``axis`` says what lies on the x-axis, for figures.
+    """
 
     name: str
     paper: str
@@ -31,11 +36,40 @@ class ExperimentFacts:
     section: str
     published: tuple[Published, ...]
     departures: str | None = None
+    headline: str | None = None
+    axis: str | None = None
+
+    def printed(self, setting: str, metric: str) -> float | None:
+        """The published figure of a setting, where the paper prints one."""
+        return next((p.value for p in self.published if (p.setting, p.metric) == (setting, metric)), None)
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How an experiment is run: its size, where the data are, on what machine.
+
+    ``encoders`` limits the rows; ``folder`` keeps each row as it is finished, so that a killed run goes on;
+    ``progress`` is told (what, done, of how many).
+    """
+
+    size: Size = "small"
+    data: Path | None = None
+    seed: int = 0
+    device: str = "auto"
+    threads: int | None = None
+    encoders: tuple[str, ...] = ()
+    folder: Path | None = None
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One figure measured here, with its interval and the published one it answers to, where there is one."""
+    """One figure measured here, with its interval and the published one it answers to, where there is one.
+
+    ``floor`` is the same metric of the best guess without the vectors; ``seconds`` what the attack took;
+    ``trusted`` is False where the attack failed on vectors it was trained on. ``series`` and ``x`` place the
+    figure in a plot of lines.
+    """
 
     setting: str
     metric: str
@@ -44,6 +78,19 @@ class Measured:
     high: float
     n: int
     published: float | None = None
+    floor: float | None = None
+    seconds: float | None = None
+    trusted: bool = True
+    series: str | None = None
+    x: float | None = None
+
+
+@dataclass(frozen=True)
+class Unmeasured:
+    """A row that could not be measured here, and why."""
+
+    setting: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -52,6 +99,7 @@ class Reproduction:
 
     rows: tuple[Measured, ...]
     notes: tuple[str, ...] = ()
+    unmeasured: tuple[Unmeasured, ...] = ()
 
 
 @runtime_checkable
@@ -60,8 +108,8 @@ class Experiment(Protocol):
 
     facts: ClassVar[ExperimentFacts]
 
-    def run(self, size: Size, data: Path | None, *, seed: int) -> Reproduction:
-        """Measure; ``data`` is the folder with the data sets, for experiments that need one."""
+    def run(self, conditions: Conditions) -> Reproduction:
+        """Measure under the given conditions."""
         ...
 
 

@@ -1,0 +1,117 @@
+"""Rows of an experiment, one after the other: measured once, kept, and never lost to a kill."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from unembed._version import __version__
+from unembed.errors import DataError, UnembedError
+from unembed.papers.base import Conditions, ExperimentFacts, Measured, Reproduction, Unmeasured
+from unembed.results.io import write_atomically
+
+#: Goes up whenever the protocols change what a row means; part of every row's identity.
+PROTOCOL = 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Some figures of one setting that are measured together.
+
+    ``identity`` names everything that changes them (data, encoder, attack and its parameters), as plain data.
+    """
+
+    setting: str
+    identity: Mapping[str, Any]
+    measure: Callable[[], Sequence[Measured]]
+
+
+def run_cells(
+    facts: ExperimentFacts, cells: Sequence[Cell], conditions: Conditions, notes: Sequence[str] = ()
+) -> Reproduction:
+    """Measure what is not kept yet; a row that fails is reported with its reason and the rest goes on.
+
+    Rows of size ``smoke``, measured on invented text, are not set beside published ones.
+    """
+    rows: list[Measured] = []
+    unmeasured: list[Unmeasured] = []
+    with _threads(conditions.threads):
+        for done, cell in enumerate(cells):
+            if conditions.progress:
+                conditions.progress("rows", done, len(cells))
+            kept = _Kept(facts, cell, conditions)
+            found = kept.read()
+            if found is None:
+                try:
+                    found = list(cell.measure())
+                except UnembedError as error:
+                    unmeasured.append(Unmeasured(cell.setting, str(error)))
+                    continue
+                except Exception as error:  # one broken row must not cost the hours spent on the others
+                    unmeasured.append(Unmeasured(cell.setting, _place(error)))
+                    continue
+                kept.write(found)
+            rows += found if conditions.size != "smoke" else [replace(row, published=None) for row in found]
+    if conditions.progress and cells:
+        conditions.progress("rows", len(cells), len(cells))
+    return Reproduction(tuple(rows), tuple(notes), tuple(unmeasured))
+
+
+class _Kept:
+    """The file of one cell under the folder of the run."""
+
+    def __init__(self, facts: ExperimentFacts, cell: Cell, conditions: Conditions) -> None:
+        self.identity = {
+            "experiment": facts.name,
+            "setting": cell.setting,
+            "size": conditions.size,
+            "seed": conditions.seed,
+            "protocol": PROTOCOL,
+            "version": __version__,
+            **cell.identity,
+        }
+        key = hashlib.sha256(json.dumps(self.identity, sort_keys=True, default=str).encode()).hexdigest()[:24]
+        self.path: Path | None = None if conditions.folder is None else conditions.folder / "rows" / f"{key}.json"
+
+    def read(self) -> list[Measured] | None:
+        if self.path is None or not self.path.is_file():
+            return None
+        try:
+            return [Measured(**row) for row in json.loads(self.path.read_text(encoding="utf-8"))["rows"]]
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{self.path} is damaged: delete it and run again") from error
+
+    def write(self, rows: Sequence[Measured]) -> None:
+        if self.path is not None:
+            document = {"identity": self.identity, "rows": [asdict(row) for row in rows]}
+            write_atomically(self.path, json.dumps(document, indent=1, default=str) + "\n")
+
+
+def _place(error: Exception) -> str:
+    """The kind of a foreign error and its innermost line; its message may quote texts."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
+    return f"{type(error).__name__} in {where}"
+
+
+@contextmanager
+def _threads(count: int | None) -> Iterator[None]:
+    if count is None:
+        yield
+        return
+    from importlib.util import find_spec
+
+    from threadpoolctl import threadpool_limits
+
+    if find_spec("torch") is not None:
+        import torch
+
+        torch.set_num_threads(count)
+    with threadpool_limits(limits=count):
+        yield

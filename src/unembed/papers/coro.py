@@ -1,0 +1,148 @@
+"""What the experiments of Corò 2022 share: the vocabulary of content words, its deal, and the two languages.
+
+Words are content words of at least two characters among the 20,000 most frequent of the adversary's texts (4.3.1).
+Targets' words outside that vocabulary do not count, and of the cross-domain adversary only words that the
+in-domain adversary knows as well (5.2.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from unembed.corpora.corpus import Corpus
+from unembed.corpora.words import Vocabulary, build_vocabulary, word_sets
+from unembed.errors import CannotMeasureError
+from unembed.games.base import Deal
+from unembed.games.inversion import InversionKnowledge, InversionTruth
+from unembed.papers.base import Published, Size
+from unembed.papers.lab import Lab
+from unembed.papers.scoring import AttackSpec
+from unembed.papers.stand_ins import CROSS, IN, Amounts, Sides
+
+#: The six vectorisers of the thesis, E1 to E7, with the rows of its tables.
+MODELS = {
+    "tfidf": "Bag-of-words + tf-idf",
+    "hashing": "Hashing",
+    "lsa-tfidf": "Reduced bag-of-words",
+    "lsa-hashing": "Reduced hashing",
+    "doc2vec": "Doc2Vec",
+    "minilm": "Sentence-BERT",
+}
+#: Encoders of our own that take the place of a sentence encoder beside it.
+SENTENCE = ("minilm", "bge", "bert-mean")
+DOMAINS = {IN: "in-domain", CROSS: "cross-domain"}
+METRICS = ("precision", "recall", "F1", "weighted precision", "weighted recall", "weighted F1")
+WORDS = 20_000
+AMOUNTS: dict[Size, Amounts] = {
+    "smoke": Amounts(300, 300, 50),
+    "small": Amounts(3_000, 3_000, 300),
+    "full": Amounts(None, 200_000, 10_000),
+}
+ITALIAN = (
+    "Crime news of one Italian paper stand in for the economy pages of another; Italian news, speeches and novels "
+    "(55,000 sentences, fewer than in-domain, where the thesis has five times as many) for its other sections. "
+    "Encoders that learn from texts see both adversaries' texts instead of the Italian Wikipedia. The sentence encoder "
+    "is the English MiniLM, not an Italian Sentence-BERT; where weights are at hand English rows are in the "
+    "experiment of the same name that ends in -english."
+)
+ENGLISH = (
+    "In English: Reuters news stand in for the economy pages, newsgroups and Wikipedia for the other sections; "
+    "encoders that learn from texts see Wikipedia sentences, as the thesis uses the Italian Wikipedia. The sentence "
+    "encoder is MiniLM instead of an Italian Sentence-BERT."
+)
+
+
+def row_name(key: str, domain: str, *more: str) -> str:
+    """The name of a row: the thesis's name of the model, the encoder in its place where it differs, the domain."""
+    shown = {"minilm": "MiniLM for Sentence-BERT", "bge": "bge-small", "bert-mean": "BERT-base, mean"}
+    return " · ".join((shown.get(key, MODELS.get(key, key)), DOMAINS[domain], *more))
+
+
+def printed(
+    domain: str, rows: Mapping[str, tuple[float, ...]], metrics: Sequence[str] = METRICS, *more: str
+) -> tuple[Published, ...]:
+    """Rows of a printed table in percent, by encoder."""
+    return tuple(
+        Published(row_name(key, domain, *more), metric, round(value / 100, 4))
+        for key, values in rows.items()
+        for metric, value in zip(metrics, values, strict=True)
+    )
+
+
+def msp(size: Size, **params: Any) -> AttackSpec:
+    """The thesis's attack (H 512, batch 64, up to 100 epochs with patience 10), shortened for the smaller sizes."""
+    shorter: dict[Size, dict[str, Any]] = {
+        "smoke": {"epochs": 1, "min_steps": 10, "hidden": 32},
+        "small": {"epochs": 15, "patience": 4},
+        "full": {"epochs": 60, "batch_size": 512, "learning_rate": 1e-3},
+    }
+    return AttackSpec("MSP", "inversion/msp", {"form": "coro", **shorter[size], **params})
+
+
+def training_note(size: Size) -> str:
+    """How the attack's training differs from the thesis's 100 epochs of batches of 64 at 0.0004."""
+    said: dict[Size, str] = {
+        "smoke": "one epoch of a network of 32 units",
+        "small": "up to 15 epochs, on too few pairs for the printed figures",
+        "full": "up to 60 epochs of batches of 512 at 0.001",
+    }
+    return f"training: {said[size]}, where the thesis has up to 100 epochs of batches of 64 at 0.0004"
+
+
+def content_vocabulary(texts: Sequence[str], language: str, size: int = WORDS) -> Vocabulary:
+    """The most frequent content words of some texts."""
+    whole = build_vocabulary(texts, size=10**9, language=language)
+    keep = np.flatnonzero(whole.content)[:size]
+    if not len(keep):
+        raise CannotMeasureError(f"{len(texts)} texts hold no content word that occurs twice: give more texts")
+    chosen = tuple(whole.words[i] for i in keep)
+    return Vocabulary(chosen, whole.counts[keep], whole.document_counts[keep], whole.texts, language)
+
+
+class ContentDeals:
+    """Deals of both adversaries; vocabularies are built once."""
+
+    def __init__(self, lab: Lab, sides: Sides) -> None:
+        self.lab, self.sides = lab, sides
+        self._vocabularies: dict[str, Vocabulary] = {}
+        self._labels: dict[tuple[str, str], csr_matrix] = {}
+
+    def vocabulary(self, domain: str) -> Vocabulary:
+        """The content words of one adversary."""
+        if domain not in self._vocabularies:
+            self._vocabularies[domain] = content_vocabulary(self.sides.known[domain].texts, self.sides.language)
+        return self._vocabularies[domain]
+
+    def scored(self, domain: str) -> NDArray[np.bool_]:
+        """Of an adversary's words those the in-domain adversary has too."""
+        shared = self.vocabulary(IN).index
+        return np.array([word in shared for word in self.vocabulary(domain).words], dtype=bool)
+
+    def deal(self, key: str, domain: str, known: Corpus | None = None) -> Deal[InversionKnowledge, InversionTruth]:
+        """The deal of one encoder and adversary; ``known`` instead of all its texts, over the same vocabulary."""
+        held, target = self.sides.known[domain] if known is None else known, self.sides.target
+        truth = InversionTruth(
+            self.labels(domain, target),
+            np.zeros((len(target), 2)),
+            self.vocabulary(domain),
+            target.column(self.sides.group),
+        )
+        knowledge = self.knowledge(key, domain, held)
+        return Deal(knowledge, self.lab.vectors(key, target), truth, pairs=len(held), queries=0)
+
+    def knowledge(self, key: str, domain: str, known: Corpus) -> InversionKnowledge:
+        """Some texts of an adversary with their vectors and words."""
+        vectors = self.lab.vectors(key, known)
+        return InversionKnowledge(vectors, self.labels(domain, known), self.vocabulary(domain), known.texts)
+
+    def labels(self, domain: str, texts: Corpus) -> csr_matrix:
+        """Which words of an adversary's vocabulary each text holds; counted once."""
+        place = (domain, texts.fingerprint)
+        if place not in self._labels:
+            self._labels[place] = word_sets(texts.texts, self.vocabulary(domain))
+        return self._labels[place]

@@ -1,0 +1,288 @@
+"""Corò 2022, Tables 5.6 and 5.7: names read back, also where they were put into other people's sentences.
+
+Names are those of real people in the news, chosen by how often they occur, and never shown: the rows say "name 1".
+English news are used, because they are tagged with the politicians and bankers they are about, as the thesis's were
+about ministers; in the Italian stand-in no name occurs often enough.
+
+The adversary holds texts of both domains, because the swapped-in names of Table 5.7 must be among its words; the
+thesis's cross-domain texts held all of them. The floor of each figure is what the attack says of the same sentence
+without the name. Per-name figures can't be laid beside the printed ones, which are of other people: only means can.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+from unembed.corpora.corpus import Corpus
+from unembed.corpora.names import find_names
+from unembed.corpora.words import is_content_word, words
+from unembed.errors import CannotMeasureError
+from unembed.games.base import Material
+from unembed.games.names import NamesGame, NameTable
+from unembed.games.threat import ADVERSARIES
+from unembed.metrics.estimate import Estimate, wilson
+from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Reproduction, Size
+from unembed.papers.cells import Cell, run_cells
+from unembed.papers.coro import ENGLISH, SENTENCE, WORDS, msp, training_note
+from unembed.papers.lab import RECIPES, Lab, pick_encoders
+from unembed.papers.song2020 import with_published
+from unembed.papers.stand_ins import CROSS, IN, INVENTED, Amounts, Sides, coro_sides, read, sample
+from unembed.seeds import seed_for
+
+RECALL = "recall of the name"
+ORIGINAL, SWAPPED = "names as they stood", "names put in their place"
+
+#: Table 5.6, percent: rows are names put in, columns the sentences they were put into; the diagonal is unchanged.
+TABLE_5_6 = (
+    (77.27, 82.23, 72.57, 72.37),
+    (68.33, 81.29, 81.94, 77.64),
+    (60.14, 78.45, 88.54, 76.12),
+    (74.83, 82.42, 82.64, 83.01),
+)
+#: Table 5.7, percent: ten names of other domains, the same four columns.
+TABLE_5_7 = (
+    (39.50, 45.75, 43.06, 48.78),
+    (29.18, 32.89, 30.90, 35.71),
+    (5.69, 7.18, 7.99, 11.63),
+    (22.42, 23.44, 20.14, 25.92),
+    (17.08, 20.79, 18.40, 26.53),
+    (4.27, 4.54, 5.21, 8.57),
+    (13.52, 14.37, 19.44, 20.61),
+    (21.71, 30.81, 25.69, 30.82),
+    (35.23, 44.61, 48.96, 41.84),
+    (11.74, 14.93, 14.93, 16.33),
+)
+
+
+@dataclass(frozen=True)
+class _Names:
+    """The names of a run, by falling number of sentences under attack, and their sentences."""
+
+    asked: tuple[str, ...]
+    put_in: tuple[str, ...]
+    target: Corpus
+
+
+def _mean(values: Iterable[float]) -> float:
+    held = list(values)
+    return round(sum(held) / len(held) / 100, 4)
+
+
+class _NameTable:
+    """What both tables share."""
+
+    facts: ClassVar[ExperimentFacts]
+    foreign: ClassVar[bool]
+    asked: ClassVar[int] = 4
+    put_in: ClassVar[int] = 10
+    amounts: ClassVar[dict[Size, Amounts]] = {
+        "smoke": Amounts(500, 300, 200),
+        "small": Amounts(6_000, 8_000, 20_000),
+        "full": Amounts(None, 200_000, 50_000),
+    }
+
+    def run(self, conditions: Conditions) -> Reproduction:
+        """Measure with every encoder asked for."""
+        usual = ("hashing",) if conditions.size == "smoke" else ("minilm",)
+        chosen = pick_encoders(conditions.encoders, usual, ("hashing", "tfidf", *SENTENCE))
+        sides = coro_sides(conditions, self.amounts[conditions.size], "en")
+        names = self._names(conditions, sides)
+        both = _together(sides)
+        lab = Lab(conditions, sides.fit, sides.language)
+        cells = [self._cell(lab, sides, both, names, conditions, key) for key in chosen]
+        note = (
+            f"{len(names.asked)} names in {len(names.target):,} sentences under attack; the adversary holds "
+            f"{len(both):,} texts of both domains"
+        )
+        invented = [INVENTED] if conditions.size == "smoke" else []
+        return run_cells(self.facts, cells, conditions, (note, training_note(conditions.size), *invented))
+
+    def _names(self, conditions: Conditions, sides: Sides) -> _Names:
+        near, far = listed_names(conditions)
+        known = Counter(w for texts in sides.known.values() for t in texts.texts for w in set(words(t)))
+        held = [frozenset(words(text)) for text in sides.target.texts]
+        common = Counter(w for found in held for w in found if w in near)
+        usable = [w for w, _ in common.most_common() if known[w] >= 2]
+        asked = tuple(usable[: self.asked])
+        if len(asked) < 2:
+            raise CannotMeasureError("fewer than two names stand in the sentences under attack and in the adversary's")
+        others = [w for w, n in known.most_common() if w in far and n >= 2]
+        rows = [row for row, found in enumerate(held) if found & set(asked)]
+        return _Names(asked, tuple(others[: self.put_in]) if self.foreign else (), sides.target.select(rows))
+
+    def _cell(self, lab: Lab, sides: Sides, both: Corpus, names: _Names, conditions: Conditions, key: str) -> Cell:
+        spec = msp(conditions.size)
+        game = NamesGame(
+            names=names.asked,
+            swap_in=names.put_in,
+            swaps=len(names.put_in) if self.foreign else self.asked - 1,
+            min_targets=1,
+            max_names=self.asked,
+            per_name=10 if conditions.size == "smoke" else 300,
+            vocabulary_size=WORDS + 500,
+            language=sides.language,
+        )
+
+        def measure() -> list[Measured]:
+            if self.foreign and not names.put_in:
+                raise CannotMeasureError("no name of the other domain is among the adversary's words")
+            attack = spec.make(conditions)
+            seed = seed_for(conditions.seed, "play", key)
+            deal = game.deal(
+                Material(
+                    target=names.target,
+                    known=both,
+                    target_vectors=lab.vectors(key, names.target),
+                    known_vectors=lab.vectors(key, both),
+                    encode=lab.encoder(key).encode,
+                    adversary=ADVERSARIES["insider"],
+                    seed=seed,
+                )
+            )
+            started = time.perf_counter()
+            attack.fit(deal.knowledge)
+            guess = attack.run(deal.vectors)
+            seconds = round(time.perf_counter() - started, 2)
+            without = game.own_floors(deal.truth, guess)["without"]
+            tables = (NamesGame.table(deal.truth, guess), NamesGame.table(deal.truth, without))
+            return with_published(self.facts, _rows(RECIPES[key].title, names, *tables, seconds))
+
+        identity = {
+            **lab.identity(key),
+            **spec.identity(),
+            "data": f"{sides.fingerprint}-{names.target.fingerprint[:12]}",
+            "names": [len(names.asked), len(names.put_in)],
+        }
+        return Cell(f"{RECIPES[key].title} · {SWAPPED}", identity, measure)
+
+
+def _rows(title: str, names: _Names, found: NameTable, floor: NameTable, seconds: float) -> list[Measured]:
+    """The two means, then one row for each pair of names, which are numbered."""
+    number = {name: f"name {i}" for i, name in enumerate((*names.asked, *names.put_in), start=1)}
+    same = [pair for pair in found.cells if pair[0] == pair[1]]
+    other = [pair for pair in found.cells if pair[0] != pair[1]]
+
+    def row(setting: str, estimate: Estimate, at_floor: Estimate) -> Measured:
+        return Measured(
+            setting,
+            RECALL,
+            estimate.value,
+            estimate.low,
+            estimate.high,
+            estimate.n,
+            floor=at_floor.value,
+            seconds=seconds,
+        )
+
+    rows = [
+        row(f"{title} · {kind}", _pooled(found, pairs), _pooled(floor, pairs))
+        for kind, pairs in ((ORIGINAL, same), (SWAPPED, other))
+        if pairs
+    ]
+    for before, after in sorted(found.cells, key=lambda p: (names_order(number[p[1]]), names_order(number[p[0]]))):
+        how = "as it stood" if before == after else f"put for {number[before]}"
+        name = f"{title} · {number[after]} ({found.training[after]:,} training texts), {how}"
+        rows.append(row(name, found.cells[before, after], floor.cells[before, after]))
+    return rows
+
+
+def names_order(shown: str) -> int:
+    """The number of a numbered name."""
+    return int(shown.rpartition(" ")[2])
+
+
+def _pooled(table: NameTable, pairs: Sequence[tuple[str, str]]) -> Estimate:
+    cells = [table.cells[pair] for pair in pairs]
+    return wilson(sum(round(c.value * c.n) for c in cells), sum(c.n for c in cells))
+
+
+def _together(sides: Sides) -> Corpus:
+    near, far = sides.known[IN], sides.known[CROSS]
+    ids = [f"{n}-{i}" for n, part in enumerate((near, far)) for i in part.ids]
+    return Corpus([*near.texts, *far.texts], ids, {}, "both domains")
+
+
+def listed_names(conditions: Conditions) -> tuple[frozenset[str], frozenset[str]]:
+    """Last names of people the news are tagged with, and last names in Wikipedia, found by the first names before."""
+    if conditions.size == "smoke":
+        return _invented_names(conditions)
+    news = read(conditions, "news_reuters21578", "text", ["people"])
+    tagged = {words(person.replace("-", " "))[-1] for people in news.column("people") for person in people}
+    near = frozenset(w for w in find_names(news.texts, sorted(tagged)) if w in tagged and _usable(w))
+    first = frozenset(w for name in read(conditions, "first_names", "first_name").texts for w in words(name))
+    wiki = sample(read(conditions, "wikipedia_sentences", "sentence"), 60_000, 0, "names").texts
+    return near, _last_names(wiki, first) - near
+
+
+def _last_names(texts: Sequence[str], first: frozenset[str]) -> frozenset[str]:
+    """Words that stand after a first name at least half of the time, and are never written in lower case."""
+    total: Counter[str] = Counter()
+    after: Counter[str] = Counter()
+    for text in texts:
+        found = words(text)
+        total.update(found)
+        after.update(w for before, w in pairwise(found) if before in first)
+    written = find_names(texts, sorted(first))
+    return frozenset(w for w in written if w not in first and _usable(w) and after[w] >= max(3, total[w] / 2))
+
+
+def _usable(word: str) -> bool:
+    return len(word) > 3 and is_content_word(word)
+
+
+def _invented_names(conditions: Conditions) -> tuple[frozenset[str], frozenset[str]]:
+    from unembed.corpora.generators.messages import generate_messages
+
+    made = generate_messages(1_500, authors=150, seed=conditions.seed)
+    counts = Counter(
+        words(text[start:end])[-1]
+        for text, spans in zip(made.texts, made.column("secrets"), strict=True)
+        for kind, start, end in spans
+        if kind == "name" and words(text[start:end])
+    )
+    listed = [w for w, _ in counts.most_common()]
+    return frozenset(listed[::2]), frozenset(listed[1::2])
+
+
+class Table56(_NameTable):
+    """Names of the same domain, put into each other's sentences."""
+
+    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
+        name="coro2022/table5.6",
+        paper="coro2022",
+        title="Names put into each other's sentences",
+        section="Table 5.6, section 5.2.3",
+        published=(
+            Published(f"MiniLM · {ORIGINAL}", RECALL, _mean(TABLE_5_6[i][i] for i in range(4))),
+            Published(
+                f"MiniLM · {SWAPPED}", RECALL, _mean(TABLE_5_6[i][j] for i in range(4) for j in range(4) if i != j)
+            ),
+        ),
+        departures=f"{ENGLISH} The names are other people's than the thesis's and are not shown; the published figures "
+        "are means of its table.",
+        headline=RECALL,
+    )
+    foreign: ClassVar[bool] = False
+
+
+class Table57(_NameTable):
+    """Names of another domain, put into sentences where they do not belong."""
+
+    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
+        name="coro2022/table5.7",
+        paper="coro2022",
+        title="Names of another domain put into sentences",
+        section="Table 5.7, section 5.2.3",
+        published=(
+            Published(f"MiniLM · {ORIGINAL}", RECALL, _mean(TABLE_5_6[i][i] for i in range(4))),
+            Published(f"MiniLM · {SWAPPED}", RECALL, _mean(v for row in TABLE_5_7 for v in row)),
+        ),
+        departures=Table56.facts.departures,
+        headline=RECALL,
+    )
+    foreign: ClassVar[bool] = True

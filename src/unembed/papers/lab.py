@@ -1,0 +1,153 @@
+"""Encoders of the experiments by short name, where their weights are found, and vectors computed once.
+
+A row whose encoder is not on this machine is reported as not measured, with the reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from unembed.corpora.corpus import Corpus
+from unembed.encoders import ENCODERS, build_encoder
+from unembed.encoders.base import Encoder, Vectors
+from unembed.encoders.cache import CachedEncoder, EmbeddingCache, default_cache_folder
+from unembed.errors import DataError, UnknownNameError
+from unembed.papers.base import Conditions
+from unembed.papers.packed import is_packed, unpack
+from unembed.papers.stand_ins import data_folder
+
+MODELS_VARIABLE = "UNEMBED_MODELS"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How an encoder of an experiment is made: a registered name with options, and whose weights it needs.
+
+    ``fitted`` encoders learn from texts and from a language's stop words first.
+    """
+
+    title: str
+    name: str
+    options: dict[str, Any] = field(default_factory=dict)
+    weights: str | None = None
+    fitted: bool = False
+    speaks: bool = False
+    """Whether it takes a language."""
+
+
+RECIPES: dict[str, Recipe] = {
+    "bert-mean": Recipe("BERT-base, mean of the last layer", "transformer", {"pooling": "mean"}, "bert-base-uncased"),
+    "bert-first": Recipe("BERT-base, first token", "transformer", {"pooling": "first"}, "bert-base-uncased"),
+    "bge": Recipe("bge-small", "transformer", {"pooling": "first", "normalise": True}, "bge-small-en-v1.5"),
+    "minilm": Recipe("MiniLM", "minilm", {}, "all-MiniLM-L6-v2"),
+    "use-lite": Recipe("USE-lite", "use-lite", {}, "use-lite"),
+    "word2vec": Recipe("mean of word2vec", "word2vec", fitted=True),
+    "glove": Recipe("mean of GloVe", "glove", fitted=True),
+    # The published 1e-5 suits the millions of texts of a whole Wikipedia; here it would leave next to no words.
+    "doc2vec": Recipe("Doc2Vec", "doc2vec", {"sample": 1e-3}, fitted=True),
+    "tfidf": Recipe("bag of words, tf-idf", "tfidf", fitted=True, speaks=True),
+    "hashing": Recipe("hashing", "hashing", speaks=True),
+    "lsa-tfidf": Recipe("reduced bag of words", "lsa", {"base": "tfidf"}, fitted=True, speaks=True),
+    "lsa-hashing": Recipe("reduced hashing", "lsa", {"base": "hashing"}, fitted=True, speaks=True),
+}
+
+
+def pick_encoders(asked: Sequence[str], usual: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """The encoders of a run: those asked for, else the usual ones; a name that is not known is an error."""
+    for name in asked:
+        if name not in known:
+            raise UnknownNameError("encoder of this experiment", name, known)
+    return tuple(asked) or tuple(usual)
+
+
+class Lab:
+    """Makes encoders and vectors for one run of an experiment; holds those of one encoder at a time."""
+
+    def __init__(self, conditions: Conditions, fit: Corpus, language: str = "en") -> None:
+        self.conditions = conditions
+        self.fit = fit
+        self.language = language
+        self._held: tuple[object, Encoder] | None = None
+        self._vectors: dict[str, Vectors] = {}
+
+    def encoder(self, key: str, layer: int | None = None) -> Encoder:
+        """The encoder itself, ready to encode."""
+        if self._held is None or self._held[0] != (key, layer):
+            self._vectors = {}
+            self._held = None  # the old one goes before the new one comes
+            self._held = ((key, layer), self._build(RECIPES[key], layer))
+        return self._held[1]
+
+    def vectors(self, key: str, corpus: Corpus, layer: int | None = None) -> Vectors:
+        """The vectors of a corpus, from memory or from the cache where they are there."""
+        encoder = self.encoder(key, layer)
+        if corpus.fingerprint not in self._vectors:
+            told = self.conditions.progress
+            title = f"encoding with {key}"
+            cached = CachedEncoder(
+                encoder, EmbeddingCache(), progress=None if told is None else lambda done, of: told(title, done, of)
+            )
+            self._vectors[corpus.fingerprint] = cached.encode(corpus.texts)
+        return self._vectors[corpus.fingerprint]
+
+    def identity(self, key: str, layer: int | None = None) -> dict[str, Any]:
+        """What tells this encoder from another, without fitting it."""
+        recipe = RECIPES[key]
+        options = {**recipe.options, **({} if layer is None else {"layer": layer})}
+        return {"encoder": key, "options": options, "language": self.language if recipe.speaks else None}
+
+    def _build(self, recipe: Recipe, layer: int | None) -> Encoder:
+        options = dict(recipe.options)
+        if recipe.speaks:
+            options["language"] = self.language
+        if recipe.weights is not None:
+            options["device"] = self.conditions.device
+            found = find_model(recipe.weights, self.conditions)
+            if found is not None:
+                options["model"] = str(found)
+            elif recipe.name != "minilm":
+                raise DataError(
+                    f"the weights of {recipe.weights} are not on this machine: name the folder that holds "
+                    f"{recipe.weights} in {MODELS_VARIABLE}"
+                )
+        if layer is not None:
+            options |= {"layer": layer, "normalise": False}
+        return self._fitted(recipe, options) if recipe.fitted else build_encoder(recipe.name, options)
+
+    def _fitted(self, recipe: Recipe, options: dict[str, Any]) -> Encoder:
+        """Fitted once on the same texts: kept in the cache folder, which another machine may be given."""
+        make: Any = ENCODERS.get(recipe.name)
+        identity = json.dumps([recipe.name, options, self.fit.fingerprint], sort_keys=True)
+        key = hashlib.sha256(identity.encode()).hexdigest()[:16]
+        folder = default_cache_folder() / "fitted" / f"{recipe.name}-{key}"
+        if folder.is_dir():
+            loaded: Encoder = make.load(folder)
+            return loaded
+        encoder: Any = build_encoder(recipe.name, options, fit_texts=self.fit.texts)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as work:
+            encoder.save(Path(work) / "encoder")
+            if not folder.is_dir():  # else another process was quicker
+                (Path(work) / "encoder").replace(folder)
+        ready: Encoder = encoder
+        return ready
+
+
+def find_model(name: str, conditions: Conditions) -> Path | None:
+    """A model folder by name: under ``UNEMBED_MODELS``, or in ``models`` beside the data sets.
+
+    Packed ones are expanded into the cache folder.
+    """
+    given = os.environ.get(MODELS_VARIABLE)
+    folder = Path(given).expanduser() if given else data_folder(conditions).parent / "models"
+    model = folder / name
+    if not model.is_dir():
+        return None
+    return unpack(model, default_cache_folder() / "models") if is_packed(model) else model

@@ -1,0 +1,271 @@
+"""The texts of the experiments: open stand-ins for corpora that can't be passed on, or invented ones for ``smoke``.
+
+| paper | published on | stand-in |
+|---|---|---|
+| Song 6.2, same domain | BookCorpus | ``books_by_author``, targets by authors the adversary has not seen |
+| Song 6.2, cross domain | Wikipedia | ``wikipedia_sentences`` |
+| Corò 4.3.1, in-domain | Italian newspaper, economy | ``italian_crime_news``, targets from other articles |
+| Corò 4.3.1, cross-domain | its other sections | ``italian_ner_kind``, ``italian_novels`` |
+| Corò, the same in English | – | ``news_reuters21578`` (economy), ``news_20newsgroups``, ``wikipedia_sentences`` |
+
+Every near duplicate of a target is taken out of both adversaries' texts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+import unembed
+from unembed.corpora.corpus import Corpus
+from unembed.corpora.duplicates import drop_duplicates, remove_leaks
+from unembed.corpora.paragraphs import Paragraphs, build_paragraphs, cut_into_sentences, keep_sentences
+from unembed.corpora.splits import split_corpus
+from unembed.errors import DataError
+from unembed.papers.base import Conditions, Size
+from unembed.seeds import generator, seed_for
+
+#: Texts that an encoder learns from at most: Doc2Vec passes twenty times over them.
+MOST_FITTED = 150_000
+IN, CROSS = "same domain", "cross domain"
+INVENTED = "size smoke runs on invented text: its figures say nothing about the paper's"
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """How many texts of each kind an experiment takes at one size; None: all there are."""
+
+    known: int | None
+    cross: int | None
+    targets: int
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What the two adversaries hold, what is attacked, and what a fitted encoder may learn from.
+
+    ``group`` names the column whose values stand on one side only; texts of one group are drawn together when
+    intervals are formed.
+    """
+
+    target: Corpus
+    known: dict[str, Corpus]
+    fit: Corpus
+    group: str
+    language: str
+    notes: tuple[str, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """One digest for all texts."""
+        parts = [self.target, *self.known.values(), self.fit]
+        return "-".join(part.fingerprint[:12] for part in parts)
+
+
+def data_folder(conditions: Conditions) -> Path:
+    """The folder of data sets: given, else ``UNEMBED_DATA``, else the one shared beside a checkout."""
+    if conditions.data is not None:
+        return conditions.data
+    if os.environ.get("UNEMBED_DATA"):
+        return Path(os.environ["UNEMBED_DATA"]).expanduser()
+    return Path(unembed.__file__).resolve().parents[2].parent / "shared" / "data"
+
+
+def read(conditions: Conditions, name: str, column: str, columns: Sequence[str] = ()) -> Corpus:
+    """One data set by name; a missing one is an error that says which file is wanted and where."""
+    from unembed.corpora.readers import read_corpus
+
+    path = data_folder(conditions) / f"{name}.parquet"
+    if not path.is_file():
+        raise DataError(
+            f"data set {name}.parquet is not in {path.parent}: name its folder with --data or UNEMBED_DATA, "
+            "or try --size smoke, which needs no data"
+        )
+    return read_corpus(path, column=column, columns=list(columns))
+
+
+def sample(corpus: Corpus, count: int | None, seed: int, what: str) -> Corpus:
+    """A uniform sample in the order of the corpus; the whole corpus where it is no larger."""
+    if count is None or count >= len(corpus):
+        return corpus
+    return corpus.select(np.sort(generator(seed, "sample", what).permutation(len(corpus))[:count]))
+
+
+def sample_documents(corpus: Corpus, count: int | None, seed: int) -> Corpus:
+    """Whole documents drawn at random until they hold so many texts: paragraphs need neighbours."""
+    if count is None or count >= len(corpus):
+        return corpus
+    homes = corpus.column("document")
+    sizes = Counter(homes)
+    order = list(sizes)
+    kept: set[object] = set()
+    held = 0
+    for number in generator(seed, "documents").permutation(len(order)):
+        if held >= count:
+            break
+        kept.add(order[number])
+        held += sizes[order[number]]
+    return corpus.select([row for row, home in enumerate(homes) if home in kept])
+
+
+def song_sides(conditions: Conditions, amounts: Amounts) -> Sides:
+    """Novels and Wikipedia, as Song 6.2 uses BookCorpus and Wikipedia."""
+    if conditions.size == "smoke":
+        return _invented(conditions, amounts)
+    books = read(conditions, "books_by_author", "sentence", ["author"])
+    wiki = read(conditions, "wikipedia_sentences", "sentence", ["article_id"])
+    books, wiki = (_long_enough(corpus, 5) for corpus in (books, wiki))
+    return _two_adversaries(books, wiki, "author", "en", conditions, amounts)
+
+
+def coro_sides(conditions: Conditions, amounts: Amounts, language: str) -> Sides:
+    """Sentences of 8 to 40 words, lower case: one kind of news against texts of other kinds (Corò 4.3.1)."""
+    if conditions.size == "smoke":
+        return _invented(conditions, amounts)
+    news, others, fit = coro_sentences(conditions, language)
+    return _two_adversaries(news, others, "document", language, conditions, amounts, fit)
+
+
+@dataclass(frozen=True)
+class ParagraphSides:
+    """Sentences as in :class:`Sides`, where targets are all sentences of some paragraphs, and paragraphs beside."""
+
+    sentences: Sides
+    target: Paragraphs
+    known: dict[str, Corpus]
+    """Each adversary's own paragraphs."""
+
+
+def paragraph_sides(conditions: Conditions, amounts: Amounts, language: str) -> ParagraphSides:
+    """Paragraphs of 128 to 168 words of the news, ``amounts.targets`` of them under attack (Corò 4.3.1)."""
+    if conditions.size == "smoke":
+        near, far = _invented_texts(conditions, amounts)
+        fit, language = None, "en"
+    else:
+        near, far, fit = coro_sentences(conditions, language)
+    plain = Amounts(None, amounts.cross, len(near))
+    sides = _two_adversaries(near, far, "document", language, conditions, plain, fit)
+    held = sample_documents(sides.known[IN], amounts.known, conditions.seed)
+    sides = replace(sides, known={**sides.known, IN: held})
+    whole = build_paragraphs(sides.target, "document")
+    if not len(whole.paragraphs):
+        raise DataError(f"no document of {near.name} is long enough for a paragraph of 128 words")
+    rng = generator(conditions.seed, "paragraphs")
+    chosen = np.sort(rng.permutation(len(whole.paragraphs))[: amounts.targets])
+    target = build_paragraphs(whole.sentences_of(chosen), "paragraph")
+    known = {domain: build_paragraphs(texts, "document").paragraphs for domain, texts in sides.known.items()}
+    note = f"targets: {len(target.paragraphs):,} paragraphs, {len(target.sentences):,} sentences"
+    counts = f"paragraphs for training: {len(known[IN]):,} of the same domain, {len(known[CROSS]):,} of another"
+    pairs = f"pairs: {len(held):,} sentences of the same domain, {len(sides.known[CROSS]):,} of another"
+    notes = (note, pairs, counts, *([INVENTED] if conditions.size == "smoke" else []))
+    cut = replace(sides, target=target.sentences, group="paragraph", notes=notes)
+    return ParagraphSides(cut, target, known)
+
+
+def coro_sentences(conditions: Conditions, language: str) -> tuple[Corpus, Corpus, Corpus | None]:
+    """Sentences of the news, of other texts, and what encoders are fitted on where that is neither."""
+    if language == "it":
+        articles = read(conditions, "italian_crime_news", "text", ["doc_id"])
+        news = cut_into_sentences(_with_document(articles, articles.column("doc_id")))
+        kind = _document_from(read(conditions, "italian_ner_kind", "sentence", ["corpus", "split"]))
+        novels = _document_from(read(conditions, "italian_novels", "sentence", ["author", "title"]))
+        # An article before a vowel is written as one with the noun; the thesis counts the noun alone.
+        others = _joined([kind, novels], "other Italian texts")
+        return _tidy(_parted(news)), _tidy(_parted(others)), None
+    articles = read(conditions, "news_reuters21578", "text", ["doc_id"])
+    news = cut_into_sentences(_with_document(articles, articles.column("doc_id")))
+    posts = read(conditions, "news_20newsgroups", "text")
+    groups = cut_into_sentences(_with_document(posts, posts.ids))
+    wiki = _tidy(_document_from(read(conditions, "wikipedia_sentences", "sentence", ["source", "article_id"])))
+    return _tidy(news), _joined([_tidy(groups), wiki], "newsgroups and Wikipedia"), wiki
+
+
+def _two_adversaries(
+    near: Corpus,
+    far: Corpus,
+    group: str,
+    language: str,
+    conditions: Conditions,
+    amounts: Amounts,
+    fit: Corpus | None = None,
+) -> Sides:
+    seed = seed_for(conditions.seed, "sides")
+    near, _ = drop_duplicates(near)
+    far, _ = drop_duplicates(sample(far, amounts.cross, seed, "cross"))
+    split = split_corpus(near, share=0.8, by=group, max_targets=amounts.targets, seed=seed)
+    known = sample(split.adversary, amounts.known, seed, "known")
+    cross, leaks = remove_leaks(far, split.target)
+    if fit is None:
+        fit = _joined([known, cross], "all but the targets")
+    fit = sample(fit, min(MOST_FITTED, 2 * (amounts.cross or MOST_FITTED)), seed, "fit")
+    near_leaks = split.report.leaks
+    notes = (
+        f"targets: {len(split.target):,} texts of {near.name} from {split.report.target_groups:,} values of "
+        f"'{group}' that the adversary has not seen",
+        f"pairs: {len(known):,} of the same domain ({near.name}; {near_leaks.exact + near_leaks.near} duplicates of "
+        f"targets removed), {len(cross):,} of another ({far.name}; {leaks.exact + leaks.near} removed)",
+    )
+    return Sides(split.target, {IN: known, CROSS: cross}, fit, group, language, notes)
+
+
+def _invented(conditions: Conditions, amounts: Amounts) -> Sides:
+    """Messages of nobody, and statements about nothing: shows that an experiment runs, and no more."""
+    near, far = _invented_texts(conditions, amounts)
+    sides = _two_adversaries(near, far, "document", "en", conditions, amounts)
+    return replace(sides, notes=(*sides.notes, INVENTED))
+
+
+def _invented_texts(conditions: Conditions, amounts: Amounts) -> tuple[Corpus, Corpus]:
+    from unembed.corpora.generators.messages import generate_messages
+    from unembed.corpora.generators.public_text import generate_public_text
+
+    n = (amounts.known or 400) + 4 * amounts.targets
+    near = generate_messages(n, authors=max(10, n // 10), seed=conditions.seed)
+    near = Corpus(near.texts, near.ids, {"document": near.column("author")}, "invented messages")
+    far = generate_public_text(amounts.cross or 400, seed=conditions.seed)
+    far = Corpus(far.texts, far.ids, {"document": far.column("topic")}, "invented statements")
+    return near, far
+
+
+def _long_enough(corpus: Corpus, least: int) -> Corpus:
+    return corpus.select([row for row, text in enumerate(corpus.texts) if len(text.split()) >= least])
+
+
+def _with_document(corpus: Corpus, documents: Sequence[object]) -> Corpus:
+    """The corpus with one column, ``document``."""
+    return Corpus(corpus.texts, corpus.ids, {"document": list(documents)}, corpus.name)
+
+
+def _document_from(corpus: Corpus) -> Corpus:
+    """The corpus with one column, ``document``, made of all its columns."""
+    return _with_document(corpus, [" ".join(map(str, values)) for values in zip(*corpus.columns.values(), strict=True)])
+
+
+def _parted(corpus: Corpus) -> Corpus:
+    """Apostrophes followed by a space, so that an elided article is a word of its own."""
+    texts = [text.replace("’", "'").replace("'", "' ") for text in corpus.texts]
+    return Corpus(texts, corpus.ids, corpus.columns, corpus.name)
+
+
+def _tidy(corpus: Corpus) -> Corpus:
+    return keep_sentences(corpus, lower=True)
+
+
+def _joined(parts: Sequence[Corpus], name: str) -> Corpus:
+    texts = [text for part in parts for text in part.texts]
+    ids = [f"{number}-{i}" for number, part in enumerate(parts) for i in part.ids]
+    homes = [f"{number}-{d}" for number, part in enumerate(parts) for d in part.columns.get("document", part.ids)]
+    return Corpus(texts, ids, {"document": homes}, name)
+
+
+#: How many targets, known and cross-domain texts the sizes mean unless an experiment says otherwise.
+USUAL: dict[Size, Amounts] = {
+    "smoke": Amounts(300, 300, 50),
+    "small": Amounts(3_000, 3_000, 300),
+    "full": Amounts(None, 400_000, 10_000),
+}
