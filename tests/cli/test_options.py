@@ -39,6 +39,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
     "game": (["keyword"], "games", ["keyword"]),
     "attack": (["keyword/svm"], "attacks", ["keyword/svm"]),
     "keyword": (["fox"], "keyword.words", ["fox"]),
+    "names": ("people.txt", "names.file", "people.txt"),
     "set_": (["inversion/mlc.epochs=3"], "params", {"inversion/mlc": {"epochs": 3}}),
     "share": (0.3, "share", 0.3),
     "curve": ("0.2,0.4", "curve", [0.2, 0.4]),
@@ -58,7 +59,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
 }
 #: What does not shape the audit, or is tested with other options or verbs.
 ELSEWHERE = {
-    *("audit_file", "vectors_column", "defense", "policy", "baseline"),
+    *("audit_file", "vectors_column", "names_column", "find_names", "defense", "policy", "baseline"),
     *("dry_run", "output", "as_json", "quiet", "exit_zero"),
 }
 
@@ -89,6 +90,10 @@ def test_options_that_go_with_others() -> None:
     assert spec.data.vectors_column == "v"
     assert audit_request(AuditFlags(texts="t.csv", max_texts="all"))[0].data.max_texts is None
     assert audit_request(AuditFlags(texts="t.csv", curve="none"))[0].curve == []
+    assert audit_request(AuditFlags(texts="t.csv", curve="log"))[0].curve == "log"
+    assert audit_request(AuditFlags(texts="t.csv", curve="0.1, 500"))[0].curve == [0.1, 500]
+    spec, _ = audit_request(AuditFlags(texts="t.csv", names="p.csv", names_column="first", find_names=True))
+    assert (spec.names.column, spec.names.find) == ("first", True)
 
 
 def test_options_win_over_the_audit_file(tmp_path: Path) -> None:
@@ -125,6 +130,10 @@ def test_attack_is_an_audit_of_one_attack() -> None:
     )
     spec, _ = attack_request(AttackFlags(name="inversion/mlc", texts="t.csv", adversary=["outsider"], curve="0.5"))
     assert (spec.adversaries, spec.curve) == (["outsider"], [0.5])
+    spec, _ = attack_request(AttackFlags(name="inversion/mlc", texts="t.csv", names="p.txt"))
+    assert spec.games == ["inversion", "names"]
+    with pytest.raises(UsageError, match="goes with the attacks of 'inversion'"):
+        attack_request(AttackFlags(name="keyword/svm", texts="t.csv", names="p.txt"))
 
 
 def test_values_are_typed_by_the_attack(tmp_path: Path) -> None:

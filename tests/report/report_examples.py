@@ -99,13 +99,26 @@ def make_findings() -> list[Finding]:
         value=0.58,
         floor_value=0.12,
         pairs=8000,
-        secondary={"precision": around(0.61), "recall": around(0.55), "exact_match": wilson(11, 500)},
+        secondary={
+            "precision": around(0.61),
+            "recall": around(0.55),
+            "content_precision": around(0.61),
+            "texts_a_quarter_recovered": wilson(390, 500),
+            "texts_half_recovered": wilson(255, 500),
+            "texts_three_quarters_recovered": wilson(61, 500),
+        },
         slices=[
             Slice(kind="frequency band", name=name, estimate=around(value, 0.05), floor=floor)
             for name, value, floor in (("common", 0.71, 0.3), ("medium", 0.52, 0.06), ("rare", 0.31, 0.01))
+        ]
+        + [
+            Slice(kind="word class", name="names", estimate=around(0.2, 0.05), floor=0.01),
+            Slice(kind="word class, recall", name="names", estimate=around(0.15, 0.05), floor=0.02),
+            Slice(kind="word", name="r█████ (word 6)", estimate=wilson(31, 40)),
         ],
         samples=[
             Sample(target="t-0017", truth=["d███████", "a█████████"], recovered=["d███████", "—"]),
+            Sample(target="t-0060", truth=["l███", "v███"], recovered=["l███", "s█████"], hits=[True, False]),
             Sample(target="t-0112", truth=["r█████", "i██████"], recovered=["r█████", "i██████"]),
         ],
         notes=["targets of one document are drawn together"],
@@ -139,6 +152,24 @@ def make_findings() -> list[Finding]:
                 Slice(kind="keyword", name=word, estimate=around(0.95 - 0.03 * i, 0.04), floor=0.5 + 0.01 * i)
                 for i, word in enumerate(KEYWORDS)
             ],
+        ),
+        make_finding(
+            "nm-in",
+            game="names",
+            metric="swapped_name_recall",
+            value=0.41,
+            floor_value=0.04,
+            floors=[
+                Floor(kind="prior", estimate=around(0.04, 0.01)),
+                Floor(kind="without", estimate=around(0.02, 0.01)),
+            ],
+            secondary={
+                "original_name_recall": around(0.55),
+                "original_name_false_alarms": around(0.12),
+                "replaced_name_said": around(0.06),
+            },
+            slices=[Slice(kind="name", name="A███ (name 1)", estimate=wilson(9, 20), floor=0.0)],
+            samples=[Sample(target="t-0031", truth=["A███"], recovered=["A███"], hits=[True])],
         ),
         make_finding("kw-out", **keyword, adversary="outsider", value=0.53, floor_value=0.52, subject="ten keywords"),
         make_finding(
@@ -248,6 +279,14 @@ def make_run(**changes: Any) -> Run:
                 metric="accuracy",
                 metric_meaning="share of texts for which the presence of the word is told correctly",
                 consequence="Single facts, such as an illness, can be looked for across all vectors at once.",
+                tags=["LLM08:2025"],
+            ),
+            GameCard(
+                name="names",
+                question="Can a person's name be read back?",
+                metric="swapped_name_recall",
+                metric_meaning="share of the names put into other sentences that are among the recovered words",
+                consequence="Whoever holds the vectors can tell whom a text is about.",
                 tags=["LLM08:2025"],
             ),
             GameCard(

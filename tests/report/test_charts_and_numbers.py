@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from unembed.metrics.estimate import Estimate, undefined
 from unembed.report import charts
 from unembed.report.clean import clean_text
+from unembed.report.curve_chart import STYLES, Curve, CurvePoint, Line, curve_chart
 from unembed.report.numbers import count, difference, duration, moment, number, with_interval
 
 
@@ -70,9 +72,7 @@ def test_marks_stay_on_the_scale_and_every_chart_is_well_formed(ends: list[float
         charts.dot_row(axis, estimate, [floor], floor, tone="high", trusted=trusted, label='a "<b>"'),
         charts.bar(axis, estimate, floor, tone="high", label="x"),
         charts.ruler(axis, "f1"),
-        charts.curve(
-            charts.Curve("t", "f1", [charts.CurvePoint(n, estimate, floor) for n in (0, 10, 1000)]), tone="low"
-        ),
+        curve_chart(Curve("t", "f1", [Line("a", [CurvePoint(n, estimate, floor) for n in (0, 10, 1000)])])),
     ]
     for text in drawn:
         for element in ET.fromstring(text).iter():
@@ -92,9 +92,33 @@ def test_a_result_that_is_not_trusted_has_no_mark() -> None:
 
 
 def test_a_curve_rises_to_the_right_when_more_pairs_help() -> None:
-    points = [charts.CurvePoint(n, Estimate(v, v, v, 10), 0.1) for n, v in ((10, 0.2), (100, 0.6), (1000, 0.9))]
-    root = ET.fromstring(charts.curve(charts.Curve("t", "f1", points), tone="high"))
-    dots = [(float(c.get("cx", "")[:-1]), float(c.get("cy", ""))) for c in root.iter("circle")]
+    points = [CurvePoint(n, Estimate(v, v, v, 10), 0.1) for n, v in ((10, 0.2), (100, 0.6), (1000, 0.9))]
+    root = ET.fromstring(curve_chart(Curve("t", "f1", [Line("a", points)])))
+    dots = [
+        (float(s.get("x", "")[:-1]), float(s.get("y", ""))) for s in root.iter("svg") if "spot" in s.get("class", "")
+    ]
     assert [x for x, _ in dots] == sorted(x for x, _ in dots)
     assert [y for _, y in dots] == sorted((y for _, y in dots), reverse=True)
     assert dots[1][0] == pytest.approx(50, abs=2)
+
+
+def test_lines_of_a_curve_differ_in_mark_and_the_highest_floor_is_drawn() -> None:
+    lines = [
+        Line(f"attack {i}", [CurvePoint(n, Estimate(0.5, 0.4, 0.6, 10), 0.01 * i) for n in (50, 5000)])
+        for i in range(STYLES)
+    ]
+    data = Curve("t", "f1", lines)
+    assert data.floors() == [(50, 0.01 * (STYLES - 1)), (5000, 0.01 * (STYLES - 1))]
+    root = ET.fromstring(curve_chart(data))
+    assert len({path.get("d") for path in root.iter("path")}) == STYLES
+    assert len(list(root.iter("polygon"))) == STYLES
+    assert len([line for line in root.iter("polyline") if "floor" in line.get("class", "")]) == 1
+
+
+def test_labels_of_many_points_do_not_run_into_each_other() -> None:
+    sizes = (50, 94, 178, 337, 636, 1200, 1210, 1220, 400_000)
+    points = [CurvePoint(n, Estimate(0.5, 0.4, 0.6, 10), 0.1) for n in sizes]
+    root = ET.fromstring(curve_chart(Curve("t", "f1", [Line("a", points)])))
+    places = sorted(float(t.get("x", "")[:-1]) for t in root.iter("text") if t.get("x", "").endswith("%"))
+    assert places[-1] == 100
+    assert all(b - a >= 9 for a, b in pairwise(places))

@@ -44,9 +44,12 @@ def poisoned(data: Any, key: str = "") -> Any:
 
 def hostile_run(*, gate: bool) -> Run:
     data = poisoned(make_run(gate=make_gate() if gate else None).model_dump())
+    for part in (*data["findings"], *data["games"]):
+        key = "game" if "game" in part else "name"
+        part[key] = part[key].removeprefix(HOSTILE)
     for finding in data["findings"]:
-        for floor in finding["floors"]:
-            floor["kind"] = floor["kind"].removeprefix(HOSTILE)
+        for part in (*finding["floors"], *finding["slices"]):
+            part["kind"] = part["kind"].removeprefix(HOSTILE)
     data["encoder"][HOSTILE] = [HOSTILE, {HOSTILE: HOSTILE}]
     data["data"][0]["facts"][HOSTILE] = HOSTILE
     data["environment"]["packages"][HOSTILE] = HOSTILE
@@ -126,7 +129,7 @@ def test_reports_need_no_heavy_library() -> None:
 
 def test_the_page_opens_with_the_verdict_and_keeps_the_order(judged_run: Run) -> None:
     text = render_html(judged_run)
-    ids = ["verdict", "setting", "findings", "meaning", "untested", "reproduce", "glossary"]
+    ids = ["verdict", "setting", "reading", "findings", "meaning", "untested", "reproduce", "glossary"]
     places = [text.index(f'<section id="{name}"') for name in ids]
     assert places == sorted(places)
     assert text.index("Somebody who holds part of this collection and a copy") < places[1]

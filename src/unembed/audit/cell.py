@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from unembed.attacks import ATTACKS
+from unembed.audit.live import live_encoder
 from unembed.audit.masking import mask
 from unembed.audit.plan import Cell
 from unembed.audit.workspace import load_corpus, load_vectors
 from unembed.corpora.corpus import Corpus
 from unembed.defenses import DEFENSES
-from unembed.encoders.base import Vectors
-from unembed.errors import CannotMeasureError, UnembedError
+from unembed.encoders.base import Encoder, Vectors
+from unembed.encoders.cache import inside
+from unembed.errors import UnembedError
 from unembed.games import GAMES
 from unembed.games.base import Material
 from unembed.games.play import Play, play, status_of
@@ -26,6 +28,10 @@ from unembed.games.threat import ADVERSARIES, Adversary, Capability
 from unembed.results.io import write_atomically
 from unembed.results.schema import CellRecord, Cost, Finding, Floor, Model, Sample, Slice, Trust
 from unembed.seeds import generator, seed_for
+
+#: Kinds of slices, and parameters of games, that hold words of the collection or names.
+MASKED_SLICES = ("class", "keyword", "word", "name")
+MASKED_PARAMS = ("keywords", "names", "swap_in", "scored_words")
 
 
 class CellResult(Model):
@@ -76,13 +82,11 @@ def run_cell(task: Task) -> str:
 
 
 def _shown_identity(task: Task) -> dict[str, Any]:
-    """The identity as the result file shows it: proposed keywords are words of the collection, so masked."""
+    """The identity as the result file shows it: proposed keywords and people's names are masked."""
     identity = task.cell.identity
-    keywords = identity["game"]["params"].get("keywords")
-    if not task.masked_slices or not keywords:
-        return identity
-    params = {**identity["game"]["params"], "keywords": [mask(k) for k in keywords]}
-    return {**identity, "game": {**identity["game"], "params": params}}
+    params = identity["game"]["params"]
+    hidden = {k: [mask(w) for w in params[k]] for k in MASKED_PARAMS if params.get(k)} if task.masked_slices else {}
+    return {**identity, "game": {**identity["game"], "params": {**params, **hidden}}}
 
 
 def _place(error: BaseException) -> str:
@@ -124,15 +128,17 @@ def _material(task: Task) -> Material:
     if identity["pairs"] is not None:
         rows = generator(identity["seed"], "pairs").permutation(len(known))[: identity["pairs"]]
         known, known_vectors = known.select(np.sort(rows)), known_vectors[np.sort(rows)]
+    encode_target = encode
     if identity["defense"]:
-        defended = _defense(identity["defense"], target_vectors, identity["seed"])
+        defended, plain = _defense(identity["defense"], target_vectors, identity["seed"]), encode
         target_vectors = defended(target_vectors)
-        if identity["adaptive"]:
-            plain = encode
-            known_vectors = defended(known_vectors)
 
-            def encode(texts: Sequence[str]) -> Vectors:
-                return defended(plain(texts))
+        def encode_target(texts: Sequence[str]) -> Vectors:
+            return defended(plain(texts))
+
+        if identity["adaptive"]:
+            known_vectors = defended(known_vectors)
+            encode = encode_target
 
     group = identity["group"]
     placed = ADVERSARIES[identity["adversary"]]
@@ -151,7 +157,16 @@ def _material(task: Task) -> Material:
         adversary=adversary,
         seed=task.cell.deal_seed,
         groups=target.column(group) if group else None,
+        encode_target=encode_target,
+        encoder=_weights(task, work),
     )
+
+
+def _weights(task: Task, work: Path) -> Encoder | None:
+    """The model itself, for attacks through the weights."""
+    if Capability.WEIGHTS not in ATTACKS.get(task.cell.identity["attack"]["name"]).facts.requires:
+        return None
+    return inside(live_encoder(work))
 
 
 def _defense(identity: dict[str, Any], owner: Vectors, seed: int) -> Callable[[Vectors], Vectors]:
@@ -164,14 +179,13 @@ def _defense(identity: dict[str, Any], owner: Vectors, seed: int) -> Callable[[V
 
 
 def _answers(work: Path, adversary: str) -> Callable[[Sequence[str]], Vectors]:
-    """Query access: answers come from the table of texts that were encoded beforehand."""
+    """Query access: answers come from the table of texts encoded beforehand, or from the encoder itself."""
 
     def encode(texts: Sequence[str]) -> Vectors:
         asked: Corpus = load_corpus(work / f"queries-{adversary}.parquet")
         where = {text: row for row, text in enumerate(asked.texts)}
-        unknown = sum(t not in where for t in texts)
-        if unknown:
-            raise CannotMeasureError(f"{unknown} of {len(texts)} queries were not announced by the game")
+        if any(t not in where for t in texts):
+            return live_encoder(work).encode(texts)
         return load_vectors(work / f"queries-{adversary}")[np.array([where[t] for t in texts], dtype=np.int64)]
 
     return encode
@@ -201,6 +215,7 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str) -> Fin
         excess=played.excess,
         headroom=played.headroom,
         secondary=played.scores.secondary,
+        secondary_floors=played.floor_secondary,
         slices=_slices(task, played),
         samples=_samples(task, played, target_ids, deal.rows),
         status=status,  # type: ignore[arg-type]
@@ -214,7 +229,7 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str) -> Fin
         cost=Cost(
             capabilities=sorted(c.value for c in facts.requires),
             pairs=deal.pairs,
-            queries=deal.queries,
+            queries=deal.queries + (deal.door.count if deal.door else 0),
             targets=int(deal.vectors.shape[0]),
             fit_seconds=played.fit_seconds,
             run_seconds=played.run_seconds,
@@ -234,10 +249,10 @@ def _defense_name(identity: dict[str, Any] | None) -> str | None:
 
 
 def _slices(task: Task, played: Play) -> list[Slice]:
-    """Names of classes and proposed keywords come from the collection, so they are masked like samples."""
+    """Words and names of classes come from the collection, so they are masked like samples."""
     slices = []
     for number, part in enumerate(played.scores.slices, start=1):
-        hidden = task.masked_slices and part.kind in ("class", "keyword")
+        hidden = task.masked_slices and part.kind in MASKED_SLICES
         floor = played.floor_slices.get((part.kind, part.name)) if part.floor is None else part.floor
         name = f"{mask(part.name)} ({part.kind} {number})" if hidden else part.name
         slices.append(Slice(kind=part.kind, name=name, estimate=part.estimate, floor=floor))

@@ -15,10 +15,12 @@ import numpy as np
 from unembed.audit.assemble import assemble
 from unembed.audit.cell import CellResult, Task, run_cell
 from unembed.audit.folder import RunFolder, now
+from unembed.audit.live import save_recipe
 from unembed.audit.plan import Cell, deal_seed, make_plan, played_games
 from unembed.audit.prepare import Sides, encode_sides, open_encoder, read_sides
 from unembed.audit.spec import AuditSpec
-from unembed.encoders.base import Encoder, EncoderCard
+from unembed.encoders.base import Encoder, EncoderCard, is_white_box
+from unembed.encoders.cache import inside
 from unembed.errors import MissingExtraError, NothingRanError
 from unembed.games.threat import ADVERSARIES, Capability
 from unembed.results.io import write_run
@@ -52,7 +54,7 @@ def audit(
     card = encoder.card
     progress("loading encoder", 1, 1)
     digest = "" if card.cache_key("document") else _vectors_digest(sides, encoder)
-    plan = make_plan(spec, sides, card, digest)
+    plan = make_plan(spec, sides, card, digest, white_box=is_white_box(inside(encoder)))
     if not plan.cells:
         reasons = "; ".join(dict.fromkeys(s.reason for s in plan.skipped[:4]))
         raise NothingRanError(f"nothing to run: {reasons}")
@@ -61,6 +63,7 @@ def audit(
     folder.event("planned", cells=len(plan.cells), done=len(results), missing=len(missing))
     if missing:
         encode_sides(spec, sides, encoder, wanted_queries(spec, sides, missing), folder.work, progress)
+        save_recipe(spec, encoder, folder.work)
         folder.event("encoded", encoder=card.name)
         _run_cells(spec, folder, missing, card, sides, progress)
         results |= {c.key: r for c in missing if (r := folder.finished(c.key))}

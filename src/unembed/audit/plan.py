@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from unembed.attacks import ATTACKS
+from unembed.attacks.base import AttackFacts
+from unembed.audit.curve import curve_sizes
+from unembed.audit.names import names_of
 from unembed.audit.prepare import Sides
 from unembed.audit.spec import AuditSpec
 from unembed.defenses import DEFENSES
@@ -20,8 +23,7 @@ from unembed.results.schema import Skipped
 from unembed.seeds import seed_for
 
 #: Goes up when the way cells are played changes: old cell files are then not taken for new ones.
-CELL_VERSION = 1
-SMALLEST_CURVE = 50
+CELL_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -76,35 +78,69 @@ def played_games(spec: AuditSpec, sides: Sides) -> tuple[list[Any], list[Skipped
                 )
             else:
                 games.append(make(**{"keywords": sides.keywords, "samples": spec.keyword.samples, **given}))
+        elif name == "names":
+            reason = _no_names(spec)
+            if reason:
+                skipped.append(Skipped(what="names", reason=reason))
+            else:
+                games.append(make(names=names_of(spec.names, sides), **given))
+        elif name == "inversion" and given.get("classes") == "rules":
+            games.append(make(**{"names": names_of(spec.names, sides), **given}))
         else:
             games.append(make(**given))
     return games, skipped
 
 
-def make_plan(spec: AuditSpec, sides: Sides, card: EncoderCard, vectors_digest: str) -> Plan:
+def _no_names(spec: AuditSpec) -> str | None:
+    if spec.names.file is None:
+        return "no list of names was given (--names FILE)"
+    if spec.data.vectors is not None:
+        return "the vectors come from a file: without the encoder no other name can be put into a sentence"
+    return None
+
+
+def make_plan(spec: AuditSpec, sides: Sides, card: EncoderCard, vectors_digest: str, white_box: bool = False) -> Plan:
     """Every attack each adversary can carry out; for the rest, the capability that is missing."""
     games, skipped = played_games(spec, sides)
     cells: list[Cell] = []
     for adversary_name in spec.adversaries:
         adversary = _as_placed(ADVERSARIES[adversary_name], spec, card)
-        reason = _not_played(adversary, spec, card)
+        reason = _not_played(adversary, spec, card, white_box)
         if reason:
             skipped.append(reason)
             continue
         for game in games:
-            for attack_name in _attacks_for(spec, game.facts.name):
+            if _speechless(game, adversary, sides):
+                skipped.append(
+                    Skipped(
+                        what=game.facts.name,
+                        adversary=adversary.name,
+                        reason="the public texts this adversary trains on hold none of the names: no word to say",
+                    )
+                )
+                continue
+            for attack_name in _attacks_for(spec, game.facts.played_by):
                 facts = ATTACKS.get(attack_name).facts
                 missing = adversary.missing(facts.requires)
                 if missing:
                     skipped.append(_missing(attack_name, adversary, missing))
                     continue
+                if _repeats_the_insider(adversary, facts, spec):
+                    continue
                 cells += _cells(spec, sides, adversary, game, attack_name, card, vectors_digest)
-    named = [n for n in spec.attacks if ATTACKS.get(n).facts.game not in spec.games]
+    wanted = {GAMES.get(g).facts.played_by for g in spec.games}
+    named = [n for n in spec.attacks if ATTACKS.get(n).facts.game not in wanted]
     if named:
         raise UsageError(f"attack '{named[0]}' plays the game '{ATTACKS.get(named[0]).facts.game}': add that game")
     skipped += _left_out(spec)
     # A name given twice asks for nothing more than a name given once.
     return Plan(list({c.key: c for c in cells}.values()), skipped)
+
+
+def _speechless(game: Any, adversary: Adversary, sides: Sides) -> bool:
+    """Whether an outsider has no word for what is asked: it could not say it, whatever the vectors give away."""
+    corpus = sides.known_to(adversary.name)
+    return game.facts.name == "names" and corpus == "external" and not game.known_to(sides.known[corpus].texts)
 
 
 def _as_placed(adversary: Adversary, spec: AuditSpec, card: EncoderCard) -> Adversary:
@@ -115,7 +151,13 @@ def _as_placed(adversary: Adversary, spec: AuditSpec, card: EncoderCard) -> Adve
     return Adversary(adversary.name, adversary.title, adversary.description, held)
 
 
-def _not_played(adversary: Adversary, spec: AuditSpec, card: EncoderCard) -> Skipped | None:
+def _repeats_the_insider(adversary: Adversary, attack: AttackFacts, spec: AuditSpec) -> bool:
+    """What needs no weights gives whoever holds them the insider's figure again."""
+    holds = Capability.WEIGHTS in adversary.capabilities
+    return holds and Capability.WEIGHTS not in attack.requires and "insider" in spec.adversaries
+
+
+def _not_played(adversary: Adversary, spec: AuditSpec, card: EncoderCard, white_box: bool) -> Skipped | None:
     if adversary.name == "outsider" and spec.data.vectors is not None:
         return Skipped(
             what="all attacks",
@@ -132,12 +174,12 @@ def _not_played(adversary: Adversary, spec: AuditSpec, card: EncoderCard) -> Ski
             reason="the encoder's weights are not open",
             missing=[Capability.WEIGHTS.value],
         )
-    users = [a for a in ATTACKS if Capability.WEIGHTS in ATTACKS.get(a).facts.requires]
-    if not users:
+    if not white_box:
         return Skipped(
             what="attacks through the weights",
             adversary=adversary.name,
-            reason="no installed attack uses the weights yet; this adversary is at least as strong as the insider",
+            reason="not applicable: this encoder hands out neither its word matrix nor its layers; whoever has its "
+            "weights is at least as strong as the insider",
         )
     return None
 
@@ -168,6 +210,7 @@ def _left_out(spec: AuditSpec) -> list[Skipped]:
 
 
 def _attacks_for(spec: AuditSpec, game: str) -> list[str]:
+    """The attacks of a game: those named, else its default ones."""
     if spec.attacks:
         return [n for n in spec.attacks if ATTACKS.get(n).facts.game == game]
     return [n for n in ATTACKS if (f := ATTACKS.get(n).facts).game == game and f.default]
@@ -187,8 +230,7 @@ def _cells(
     size = len(sides.known[corpus])
     curve: list[int | None] = [None]
     if game.facts.name == "inversion" and corpus == "inside":
-        sizes = (int(size * share) for share in sorted(set(spec.curve)))
-        curve = [*(n for n in sizes if SMALLEST_CURVE <= n < size), None]
+        curve = [*curve_sizes(spec.curve, size), None]
     variants: list[tuple[dict[str, Any] | None, bool | None]] = [(None, None)]
     for defense in spec.defenses:
         version = DEFENSES.get(defense.name).facts.version

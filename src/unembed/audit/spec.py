@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from unembed.audit.curve import Curve, check_curve
 from unembed.errors import UsageError
 from unembed.games.threat import ADVERSARIES
 from unembed.gate.policy import Policy
@@ -74,6 +75,20 @@ class KeywordSpec(Part):
     samples: int = Field(default=200, ge=8)
 
 
+class NamesSpec(Part):
+    """Whose names the game of names asks for; without a file it is not played."""
+
+    file: str | None = Field(default=None, description="file of names: one a line, or a table")
+    column: str | None = Field(default=None, description="column of that table")
+    find: bool = Field(default=False, description="the file holds first names: look for names in the texts with it")
+
+    @model_validator(mode="after")
+    def _file_first(self) -> NamesSpec:
+        if self.file is None and (self.column or self.find):
+            raise ValueError("column and find go with a file of names")
+        return self
+
+
 class DefenseSpec(Part):
     """One defense; every other key is one of its parameters."""
 
@@ -110,13 +125,17 @@ class AuditSpec(Part):
     encoder: EncoderSpec = EncoderSpec()
     external: ExternalSpec = ExternalSpec()
     adversaries: list[str] = Field(default_factory=lambda: list(ADVERSARIES))
-    games: list[str] = Field(default_factory=lambda: ["inversion", "keyword", "attribute"])
+    games: list[str] = Field(default_factory=lambda: ["inversion", "keyword", "attribute", "names"])
     attacks: list[str] = Field(default_factory=list, description="none: every default attack of the games")
     params: dict[str, dict[str, Any]] = Field(default_factory=dict, description="parameters by attack or game")
     share: float = Field(default=0.5, gt=0, lt=1, description="share of the collection the insider holds")
-    curve: list[float] = Field(default_factory=lambda: [0.1, 0.3], description="further shares of those pairs")
+    curve: Curve = Field(
+        default_factory=lambda: [0.1, 0.3],
+        description='fewer of those pairs: shares, numbers of pairs, or "log" for six points on a logarithmic scale',
+    )
     max_targets: int = Field(default=2000, ge=2)
     keyword: KeywordSpec = KeywordSpec()
+    names: NamesSpec = NamesSpec()
     defenses: list[DefenseSpec] = Field(default_factory=list)
     policy: Policy | None = None
     baseline: str | None = None
@@ -129,9 +148,7 @@ class AuditSpec(Part):
                 raise ValueError(f"unknown adversary '{name}'; known: {', '.join(ADVERSARIES)}")
         if not self.adversaries or not self.games:
             raise ValueError("an audit needs at least one adversary and one game")
-        for share in self.curve:
-            if not 0 < share < 1:
-                raise ValueError(f"shares of the curve lie between 0 and 1, not {share}")
+        check_curve(self.curve)
         return self
 
 

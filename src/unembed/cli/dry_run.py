@@ -10,7 +10,8 @@ from unembed.audit.prepare import Sides, open_encoder, read_sides
 from unembed.audit.spec import AuditSpec
 from unembed.cli.output import Voice, table
 from unembed.encoders import build_encoder
-from unembed.encoders.base import EncoderCard
+from unembed.encoders.base import EncoderCard, is_white_box
+from unembed.encoders.cache import inside
 from unembed.encoders.endpoint import CallEstimate, EndpointEncoder
 from unembed.errors import NothingRanError
 
@@ -19,8 +20,9 @@ def plan_only(spec: AuditSpec, voice: Voice) -> int:
     """Show the plan; a plan without cells is the error it would be when run."""
     sides = read_sides(spec)
     endpoint = _endpoint(spec)
-    card = open_encoder(spec, sides).card if endpoint is None else _unasked(endpoint)
-    plan = make_plan(spec, sides, card, "not encoded")
+    encoder = open_encoder(spec, sides) if endpoint is None else endpoint
+    card = encoder.card if endpoint is None else _unasked(endpoint)
+    plan = make_plan(spec, sides, card, "not encoded", white_box=is_white_box(inside(encoder)))
     if not plan.cells:
         reasons = "; ".join(dict.fromkeys(s.reason for s in plan.skipped[:4]))
         raise NothingRanError(f"nothing to run: {reasons}")

@@ -137,6 +137,24 @@ class CommonFlags(TextFlags):
         Strings,
         typer.Option(help="Word the keyword game asks for; repeat (default: proposed).", rich_help_panel=THREAT),
     ] = None
+    names: Annotated[
+        str | None,
+        typer.Option(
+            help="File of people's names, one a line: can they be read back, also where they do not belong?",
+            rich_help_panel=THREAT,
+        ),
+    ] = None
+    names_column: Annotated[
+        str | None, typer.Option(help="Column with the names, where the file is a table.", rich_help_panel=THREAT)
+    ] = None
+    find_names: Annotated[
+        bool | None,
+        typer.Option(
+            "--find-names",
+            help="The file holds first names: look for names in the texts with its help.",
+            rich_help_panel=THREAT,
+        ),
+    ] = None
     set_: Annotated[
         Strings,
         typer.Option(
@@ -161,7 +179,7 @@ class CommonFlags(TextFlags):
     curve: Annotated[
         str | None,
         typer.Option(
-            help="Further shares of the insider's pairs, e.g. 0.1,0.3 (default), or 'none'.",
+            help="Fewer of the insider's pairs: shares or numbers, e.g. 0.1,0.3 (default), 'log' or 'none'.",
             rich_help_panel=THREAT,
         ),
     ] = None
@@ -251,7 +269,7 @@ class AuditFlags(CommonFlags):
     ] = None
     game: Annotated[
         Strings,
-        typer.Option(help="Question: inversion, keyword, attribute; repeat.", rich_help_panel=THREAT),
+        typer.Option(help="Question: inversion, keyword, attribute, names; repeat.", rich_help_panel=THREAT),
     ] = None
     attack: Annotated[
         Strings,

@@ -17,6 +17,7 @@ _ELSEWHERE = {
     "device": "--device",
     "column": "--attribute",
     "keywords": "--keyword",
+    "names": "--names",
 }
 
 

@@ -37,9 +37,10 @@ def check_request(spec: AuditSpec, outputs: Sequence[Path]) -> None:
 def _check_names(spec: AuditSpec) -> None:
     for game in spec.games:
         GAMES.get(game)
+    asked = {GAMES.get(game).facts.played_by for game in spec.games}
     for attack in spec.attacks:
         played = ATTACKS.get(attack).facts.game
-        if played not in spec.games:
+        if played not in asked:
             raise UsageError(f"attack '{attack}' plays the game '{played}': add --game {played}")
     for defense in spec.defenses:
         DEFENSES.get(defense.name)

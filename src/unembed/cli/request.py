@@ -31,12 +31,14 @@ def attack_request(flags: AttackFlags) -> tuple[AuditSpec, dict[str, Any]]:
     game = ATTACKS.get(flags.name).facts.game
     over = _overlay(flags)
     _put(over, [flags.name], "attacks")
-    _put(over, [game], "games")
+    _put(over, [game, *(["names"] if flags.names is not None else [])], "games")
     _put(over, flags.adversary or ["insider"], "adversaries")
     if flags.curve is None:
         _put(over, [], "curve")
     if game == "attribute" and not flags.attribute:
         raise UsageError(f"'{flags.name}' needs a column to infer: add --attribute COLUMN")
+    if game != "inversion" and flags.names is not None:
+        raise UsageError(f"--names goes with the attacks of 'inversion', not with '{flags.name}'")
     _check_options(flags)
     return _build({}, over, _WHERE)
 
@@ -77,6 +79,9 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
     _put(over, flags.external_column, "external", "column")
     _put(over, flags.adversary, "adversaries")
     _put(over, flags.keyword, "keyword", "words")
+    _put(over, flags.names, "names", "file")
+    _put(over, flags.names_column, "names", "column")
+    _put(over, flags.find_names, "names", "find")
     for setting in flags.set_ or []:
         name, value = _pair(setting, "--set")
         owner, dot, parameter = name.rpartition(".")
@@ -85,7 +90,7 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
         _put(over, value, "params", owner, parameter)
     if flags.defense is not None:
         _put(over, [_defense(text) for text in flags.defense], "defenses")
-    _put(over, None if flags.curve is None else _shares(flags.curve), "curve")
+    _put(over, None if flags.curve is None else _curve(flags.curve), "curve")
     for name in ("share", "max_targets", "quick", "seed", "threads", "device", "title", "samples"):
         _put(over, getattr(flags, name), name)
     for name in ("jobs", "backend", "no_cache"):
@@ -144,6 +149,8 @@ def _check_spec(spec: AuditSpec, data: dict[str, Any]) -> None:
         raise UsageError("attribute columns are named, but the game 'attribute' is not played: add it")
     if spec.keyword.words and "keyword" not in spec.games:
         raise UsageError("keywords are named, but the game 'keyword' is not played: add it")
+    if spec.names.file and "names" not in spec.games:
+        raise UsageError("a file of names is given, but the game 'names' is not played: add it")
     if data.get("curve") and "inversion" not in spec.games:
         raise UsageError("the curve belongs to the game 'inversion', which is not played: add it")
     if "external" in data and ("outsider" not in spec.adversaries or spec.data.vectors):
@@ -186,10 +193,13 @@ def _count(text: str) -> int | None:
         raise UsageError(f"--max-texts is a whole number or 'all', not '{text}'") from None
 
 
-def _shares(text: str) -> list[float]:
-    if text.strip().lower() == "none":
-        return []
+def _curve(text: str) -> list[int | float] | str:
+    plain = text.strip().lower()
+    if plain in ("none", "log"):
+        return [] if plain == "none" else "log"
     try:
-        return [float(part) for part in text.split(",")]
+        return [int(part) if part.strip().isdigit() else float(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(f"--curve takes shares such as 0.1,0.3 or 'none', not '{text}'") from None
+        raise UsageError(
+            f"--curve takes shares or numbers of pairs such as 0.1,0.3, 'log' or 'none', not '{text}'"
+        ) from None

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from unembed.metrics.estimate import Estimate
-from unembed.report.numbers import count, is_rate, number
+from unembed.report.numbers import is_rate
 
 _ROW = 30
-_CURVE = 220
 
 
 @dataclass(frozen=True)
@@ -37,10 +36,10 @@ class Axis:
 
     @classmethod
     def close_to(cls, values: Sequence[float]) -> Axis:
-        """From 0 to the next of 0.1, 0.25, 0.5 above all values: for a curve, where the slope is the message."""
+        """From 0 to the next of 0.1, 0.25, 0.5, 0.75 above all values: for a curve, where the slope is the message."""
         whole = cls.holding(values)
         most = max([v for v in values if math.isfinite(v)], default=1.0)
-        ceiling = next((h for h in (0.1, 0.25, 0.5) if most <= h), whole.high)
+        ceiling = next((h for h in (0.1, 0.25, 0.5, 0.75) if most <= h), whole.high)
         return cls(whole.low, ceiling)
 
     def at(self, value: float) -> float:
@@ -63,12 +62,15 @@ def ruler(axis: Axis, metric: str) -> Markup:
     for tick in axis.ticks():
         at = axis.at(tick)
         anchor = "start" if at < 3 else "end" if at > 97 else "middle"
-        parts.append(Markup('<text x="{}%" y="14" text-anchor="{}">{}</text>').format(at, anchor, _tick(tick, metric)))
+        parts.append(
+            Markup('<text x="{}%" y="14" text-anchor="{}">{}</text>').format(at, anchor, tick_label(tick, metric))
+        )
     parts.append(Markup("</svg>"))
     return Markup("").join(parts)
 
 
-def _tick(value: float, metric: str) -> str:
+def tick_label(value: float, metric: str) -> str:
+    """A value of the scale as it is written beside it."""
     return f"{value * 100:.0f}%" if is_rate(metric) else f"{value:.2f}"
 
 
@@ -131,71 +133,5 @@ def bar(axis: Axis, estimate: Estimate, floor: float | None, *, tone: str, label
         parts.append(line.format(axis.at(estimate.low), axis.at(estimate.high)))
     if floor is not None and math.isfinite(floor):
         parts.append(Markup('<line class="floor" x1="{0}%" x2="{0}%" y1="0" y2="16"/>').format(axis.at(floor)))
-    parts.append(Markup("</svg>"))
-    return Markup("").join(parts)
-
-
-@dataclass(frozen=True)
-class CurvePoint:
-    """One finding of a curve: how many pairs the adversary held, and what they reached."""
-
-    pairs: int
-    estimate: Estimate
-    floor: float
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Success over the number of pairs, for one attack and one adversary."""
-
-    title: str
-    metric: str
-    points: list[CurvePoint] = field(default_factory=list)
-
-    def text(self) -> str:
-        """The same in words."""
-        said = [f"{number(p.estimate.value, self.metric)} with {count(p.pairs)}" for p in self.points]
-        return f"{self.title}: {', '.join(said)} pairs."
-
-
-def curve(data: Curve, *, tone: str) -> Markup:
-    """Points with whiskers over a logarithmic scale of pairs, and the floor as a dashed line."""
-    points = [p for p in data.points if math.isfinite(p.estimate.value)]
-    axis = Axis.close_to([v for p in points for v in (p.estimate.low, p.estimate.high, p.floor)])
-    steps = [math.log10(1 + p.pairs) for p in points]
-    first, last = min(steps, default=0.0), max(steps, default=1.0)
-    across = [3 + 94 * ((s - first) / (last - first) if last > first else 0.5) for s in steps]
-
-    def up(value: float) -> float:
-        return round((_CURVE - 24) * (1 - axis.at(value) / 100) + 6, 2)
-
-    parts = [
-        Markup('<svg class="curve tone-{}" width="100%" height="{}" role="img" aria-label="{}">').format(
-            tone, _CURVE, data.text()
-        )
-    ]
-    for tick in axis.ticks():
-        y = up(tick)
-        parts.append(Markup('<line class="grid" x1="0" x2="100%" y1="{0}" y2="{0}"/>').format(y))
-        label = Markup('<text x="-8" y="{}" text-anchor="end">{}</text>')
-        parts.append(label.format(y + 4, _tick(tick, data.metric)))
-    segment = Markup('<line class="{}" x1="{:.2f}%" x2="{:.2f}%" y1="{}" y2="{}"/>')
-    for i in range(len(points) - 1):
-        here, there = points[i], points[i + 1]
-        ends = (across[i], across[i + 1])
-        if math.isfinite(here.floor) and math.isfinite(there.floor):
-            parts.append(segment.format("floor dashed", *ends, up(here.floor), up(there.floor)))
-        parts.append(segment.format("path", *ends, up(here.estimate.value), up(there.estimate.value)))
-    for i, (x, point) in enumerate(zip(across, points, strict=True)):
-        low, high = up(point.estimate.low), up(point.estimate.high)
-        parts.append(segment.format("whisker", x, x, low, high))
-        for end in (low, high):
-            parts.append(segment.format("whisker", x - 0.6, x + 0.6, end, end))
-        dot = Markup('<circle class="dot" cx="{:.2f}%" cy="{}" r="4"/>')
-        parts.append(dot.format(x, up(point.estimate.value)))
-        anchor = "start" if i == 0 and len(points) > 1 else "end" if i == len(points) - 1 > 0 else "middle"
-        shown = Markup('<text x="{:.2f}%" y="{}" text-anchor="{}">{}</text>')
-        edge = 0 if anchor == "start" else 100 if anchor == "end" else x
-        parts.append(shown.format(edge, _CURVE - 2, anchor, count(point.pairs)))
     parts.append(Markup("</svg>"))
     return Markup("").join(parts)

@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from unembed._version import __version__
-from unembed.report import facts, numbers, view, words
+from unembed.report import facts, inversion, numbers, people, view, words
 from unembed.report.clean import cleaned
 from unembed.results.schema import Run
 
@@ -43,6 +43,9 @@ def render_html(run: Run) -> str:
         style=Markup(style),  # noqa: S704 - our own file
         version=__version__,
         games=games,
+        reading=inversion.reading(run),
+        people=people.people(run),
+        apart=(inversion.GAME, people.GAME),
         keys=facts.key_numbers(run),
         level=words.LEVEL[run.verdict.level],
         encoder=facts.encoder_rows(run),

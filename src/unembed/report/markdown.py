@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from unembed.report import facts, view
+from unembed.report import facts, inversion, people, view
 from unembed.report.clean import clean_text, cleaned
 from unembed.report.numbers import count
+from unembed.report.readers import Reader
 from unembed.report.words import LEVEL, OUTCOME, STATUS, capability
 from unembed.results.schema import Finding, GateResult, Run
 
@@ -50,6 +51,7 @@ def render_markdown(run: Run) -> str:
         lines += [f"**{missing}**: what is missing is not a sign of safety.", ""]
     if run.gate:
         lines += _policy(run.gate, {f.id: f for f in run.findings}, names)
+    lines += _reading(run)
     lines += _findings(run, names)
     lines += _untested(run, names)
     lines += ["## Reproduce", "", *fenced(run.command)]
@@ -75,6 +77,35 @@ def _policy(gate: GateResult, findings: dict[str, Finding], names: view.Names) -
 def _title(finding: Finding, names: view.Names) -> str:
     parts = (names.attack(finding.attack), names.adversary(finding.adversary), view.about(finding))
     return " · ".join(p for p in parts if p)
+
+
+def _reading(run: Run) -> list[str]:
+    """Who reads how much of a text, what it takes, which words come back; examples stay in the HTML report."""
+    read, named = inversion.reading(run), people.people(run)
+    if read is None and named is None:
+        return []
+    lines = ["## Can someone read my text?", ""]
+    if read is not None:
+        lines += _readers(read.readers)
+        if read.rows:
+            lines += ["Share of the texts that gave back so much of their content words:", ""]
+            lines += table(read.head, read.rows)
+        for curve in read.curves:
+            lines += [f"{escape(curve.title)}: {escape(curve.price)}", ""]
+            lines += table(("Attack", "Pairs", "Result", "Floor"), curve.rows)
+        for best in read.details[:1]:
+            for part in best.parts:
+                lines += [f"{escape(part.title)}, {escape(best.title)}:", ""]
+                rows = [(b.name, b.value, b.floor, b.note or "–") for b in part.bars]
+                lines += table(("Words", "Result", "Floor", "Share"), rows)
+    if named is not None:
+        lines += ["### People's names", "", *_readers(named.readers)]
+    return lines
+
+
+def _readers(readers: Sequence[Reader]) -> list[str]:
+    told = [f"- **{escape(r.who)}**: {escape(' '.join((r.sentence, *r.further)))}" for r in readers]
+    return [*told, ""]
 
 
 def _findings(run: Run, names: view.Names) -> list[str]:

@@ -45,6 +45,23 @@ def with_interval(estimate: Estimate, metric: str) -> str:
     return f"{number(estimate.value, metric)} {interval(estimate, metric)}".strip()
 
 
+def of_hundred(estimate: Estimate, one: str, many: str) -> str:
+    """A share as people count, with the verb that follows: ``37 [33–41] give``."""
+    value = estimate.value
+    if math.isnan(value):
+        return f"an unknown number {many}"
+    whole = round(value * 100)
+    if 0 < value < 0.005:
+        shown = "fewer than 1"
+    elif 0.995 <= value < 1:
+        shown = "more than 99"
+    else:
+        shown = "none" if value == 0 else "all" if value == 1 else str(whole)
+    low, high = round(estimate.low * 100), round(estimate.high * 100)
+    verb = one if whole <= 1 else many
+    return f"{shown} {verb}" if low == high == whole else f"{shown} [{low}–{high}] {verb}"
+
+
 def difference(value: float, metric: str) -> str:
     """A difference of two values: ``+31.2 points`` for rates, ``+0.31`` for scores."""
     if math.isnan(value):

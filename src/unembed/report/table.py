@@ -8,7 +8,11 @@ import math
 from typing import Any
 
 from unembed.report.clean import cleaned
+from unembed.report.words import TEXT_SHARES
 from unembed.results.schema import Finding, Run
+
+#: Secondary metrics with a column of their own, empty for findings that have none.
+_SECONDARY = ("content_precision", "content_recall", *TEXT_SHARES, "original_name_recall")
 
 COLUMNS = (
     "id",
@@ -38,6 +42,8 @@ COLUMNS = (
     "fit_seconds",
     "run_seconds",
     "seed",
+    "curve",
+    *_SECONDARY,
 )
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -77,6 +83,8 @@ def _row(f: Finding) -> dict[str, Any]:
         "fit_seconds": f.cost.fit_seconds,
         "run_seconds": f.cost.run_seconds,
         "seed": f.seed,
+        "curve": f.curve,
+        **{name: f.secondary[name].value if name in f.secondary else None for name in _SECONDARY},
     }
     return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in record.items()}
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from unembed.report import charts
+from unembed.report import charts, curve_chart
 from unembed.report.numbers import count, difference, duration, number, with_interval
+from unembed.report.samples import SampleView, sample_view
 from unembed.report.words import STATUS, STATUS_MEANING
 from unembed.results.schema import Finding, GameCard, Run, Slice
 
@@ -50,6 +51,8 @@ class FindingView:
     needed: str
     row: Markup
     slices: list[SliceView]
+    samples: list[SampleView]
+    masked: bool
 
     @property
     def title(self) -> str:
@@ -74,7 +77,9 @@ class CurveView:
 
     title: str
     chart: Markup
-    points: list[tuple[str, str, str]]
+    legend: list[tuple[Markup, str]]
+    price: str
+    rows: list[tuple[str, str, str, str]]
 
 
 @dataclass(frozen=True)
@@ -168,6 +173,8 @@ def _view(finding: Finding, names: Names, axis: charts.Axis) -> FindingView:
         needed(finding),
         row,
         slices,
+        [sample_view(s) for s in finding.samples],
+        all(s.masked for s in finding.samples),
     )
 
 
@@ -178,33 +185,51 @@ def _slice(part: Slice, metric: str, colour: str, axis: charts.Axis) -> SliceVie
     return SliceView(part.kind, part.name, with_interval(part.estimate, metric), number(floor, metric), drawn)
 
 
-def alike(findings: list[Finding]) -> list[list[Finding]]:
-    """Findings that differ in the number of pairs alone, together."""
-    groups: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
-    for f in findings:
-        groups[(f.attack, f.adversary, f.subject, f.defense, f.adaptive, f.metric)].append(f)
-    return list(groups.values())
-
-
 def curves(findings: list[Finding], names: Names) -> list[CurveView]:
-    """Results over the number of pairs, where there are several."""
+    """Results over the number of pairs, one chart an adversary, one line an attack, best first."""
+    groups: dict[tuple[object, ...], dict[str, list[Finding]]] = defaultdict(lambda: defaultdict(list))
+    for f in sorted((f for f in findings if measured(f)), key=lambda f: f.cost.pairs):
+        groups[(f.adversary, f.subject, f.defense, f.adaptive, f.metric)][f.attack].append(f)
     views = []
-    for group in alike([f for f in findings if measured(f)]):
-        if len({f.cost.pairs for f in group}) < 2:
-            continue
-        ordered = sorted(group, key=lambda f: f.cost.pairs)
-        first = ordered[0]
-        parts = (names.attack(first.attack), names.adversary(first.adversary), about(first))
-        data = charts.Curve(
-            " · ".join(p for p in parts if p),
-            first.metric,
-            [charts.CurvePoint(f.cost.pairs, f.estimate, f.floor.value) for f in ordered],
-        )
-        points = [
-            (count(f.cost.pairs), with_interval(f.estimate, f.metric), number(f.floor.value, f.metric)) for f in ordered
-        ]
-        views.append(CurveView(data.title, charts.curve(data, tone=tone(ordered[-1])), points))
+    for by_attack in groups.values():
+        lines = [line for line in by_attack.values() if line[0].cost.pairs < line[-1].cost.pairs]
+        if lines:
+            views.append(_curve(sorted(lines, key=lambda line: -line[-1].estimate.value), names))
     return views
+
+
+def _curve(lines: list[list[Finding]], names: Names) -> CurveView:
+    first = lines[0][0]
+    data = curve_chart.Curve(
+        " · ".join(p for p in (names.adversary(first.adversary), about(first)) if p),
+        first.metric,
+        [
+            curve_chart.Line(
+                names.attack(line[0].attack),
+                [curve_chart.CurvePoint(f.cost.pairs, f.estimate, f.floor.value) for f in line],
+            )
+            for line in lines
+        ],
+    )
+    rows = [
+        (line.title, count(p.pairs), with_interval(p.estimate, data.metric), number(p.floor, data.metric))
+        for line in data.lines
+        for p in line.points
+    ]
+    legend = [(curve_chart.mark(style), line.title) for style, line in enumerate(data.lines)]
+    return CurveView(data.title, curve_chart.curve_chart(data), legend, _price(lines), rows)
+
+
+def _price(lines: list[list[Finding]]) -> str:
+    """With how many pairs the vectors begin to give something away."""
+    points = [f for line in lines for f in line]
+    leaks = [f.cost.pairs for f in points if f.status == "leak"]
+    if not leaks:
+        return f"Not even {count(max(f.cost.pairs for f in points))} pairs were enough for a leak to show."
+    least, tried = min(leaks), min(f.cost.pairs for f in points)
+    if least == tried:
+        return f"{count(least)} pairs are enough for a leak to show, the fewest that were tried."
+    return f"{count(least)} pairs are enough for a leak to show; with fewer none showed."
 
 
 def games(run: Run) -> list[GameView]:

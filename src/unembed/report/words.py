@@ -52,6 +52,14 @@ FLOOR: Final[dict[str, str]] = {
     "prior": "guessing from what is common, without vectors",
     "shuffled": "the same attack on vectors that belong to other texts",
     "random": "the same attack on random vectors",
+    "without": "the same attack on the same texts without what is asked for",
+}
+
+#: Metrics that count texts, with the least share of its content words that such a text gave back.
+TEXT_SHARES: Final[dict[str, str]] = {
+    "texts_a_quarter_recovered": "a quarter",
+    "texts_half_recovered": "half",
+    "texts_three_quarters_recovered": "three quarters",
 }
 
 GLOSSARY: Final[list[tuple[str, str]]] = [

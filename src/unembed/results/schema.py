@@ -38,9 +38,11 @@ class Model(BaseModel):
 
 
 class Floor(Model):
-    """What an adversary scores without the information: prior only, shuffled vectors, random vectors."""
+    """What an adversary scores without the information: prior only, shuffled vectors, random vectors, or vectors
+    of the same texts without what is asked for.
+    """
 
-    kind: Literal["prior", "shuffled", "random"]
+    kind: Literal["prior", "shuffled", "random", "without"]
     estimate: Measured
 
 
@@ -106,6 +108,9 @@ class Finding(Model):
     excess: Measured = Field(description="estimate minus floor, paired over the same targets")
     headroom: Number = Field(description="excess as a share of what is possible above the floor")
     secondary: dict[str, Measured] = Field(default_factory=dict)
+    secondary_floors: dict[str, Number] = Field(
+        default_factory=dict, description="the same metrics of the strongest floor"
+    )
     slices: list[Slice] = Field(default_factory=list)
     samples: list[Sample] = Field(default_factory=list)
     status: Status
