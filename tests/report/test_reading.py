@@ -79,6 +79,18 @@ def test_of_a_hundred(estimate: Estimate, text: str) -> None:
     assert of_hundred(estimate, "gives", "give") == text
 
 
+def test_more_knowledge_never_looks_like_less_danger() -> None:
+    found = [inversion("i", value=0.6), inversion("w", adversary="weights", value=0.4, attack="sparse-coding")]
+    view = reading(make_run(findings=found))
+    assert view is not None
+    said = {r.attack: " ".join(r.further) for r in view.readers}
+    assert {attack for attack, text in said.items() if "which reads more" in text} == {"sparse-coding"}
+    found[1] = inversion("w", adversary="weights", value=0.7, attack="sparse-coding")
+    view = reading(make_run(findings=found))
+    assert view is not None
+    assert not any("which reads more" in " ".join(r.further) for r in view.readers)
+
+
 def test_the_strongest_adversary_comes_first_with_the_best_attack() -> None:
     found = [
         inversion("o", adversary="outsider", value=0.3),

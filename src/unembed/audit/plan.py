@@ -229,7 +229,7 @@ def _cells(
     corpus = sides.known_to(adversary.name)
     size = len(sides.known[corpus])
     curve: list[int | None] = [None]
-    if game.facts.name == "inversion" and corpus == "inside":
+    if game.facts.name == "inversion" and adversary.name == "insider":
         curve = [*curve_sizes(spec.curve, size), None]
     variants: list[tuple[dict[str, Any] | None, bool | None]] = [(None, None)]
     for defense in spec.defenses:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from unembed.games.threat import ADVERSARIES
 from unembed.report.numbers import MISSING, count, number, of_hundred, with_interval
 from unembed.report.readers import Bar, Reader, against_floor, by_adversary, rank, reader, share_bar, title, who
 from unembed.report.samples import SampleView, sample_view
@@ -82,8 +83,13 @@ def reading(run: Run) -> Reading | None:
         *(f"{share} or more" for share in TEXT_SHARES.values()),
         "Right of those named",
     ]
+    best = [group[0] for group in groups]
+
+    def said(finding: Finding) -> list[str]:
+        return [*_sentences(finding), *_better_without(finding, best, names)]
+
     return Reading(
-        [reader(group[0], names, _sentences, _shares) for group in groups],
+        [reader(finding, names, said, _shares) for finding in best],
         head,
         [_row(f, names) for group in groups for f in group if measured(f) and _shares(f)],
         [d for f in ordered if (d := details(f, names)).parts or d.words or d.samples],
@@ -102,6 +108,27 @@ def _sentences(finding: Finding) -> list[str]:
     said.append(f"Agreement of named and true words ({score}): {with_interval(finding.estimate, finding.metric)}.")
     said.append(against_floor(finding))
     return said
+
+
+def _better_without(finding: Finding, best: list[Finding], names: Names) -> list[str]:
+    """Whoever holds more can do what others do with less; said where that reads more than their own attacks."""
+    better = [
+        f
+        for f in best
+        if measured(f)
+        and (f.defense, f.adaptive) == (finding.defense, finding.adaptive)
+        and _holds_more(finding.adversary, f.adversary)
+        and f.estimate.value > finding.estimate.value
+    ]
+    if not better:
+        return []
+    most = max(better, key=lambda f: f.estimate.value)
+    return [f"This adversary can also do what is shown under “{who(most, names)}”, which reads more."]
+
+
+def _holds_more(one: str, other: str) -> bool:
+    known = one in ADVERSARIES and other in ADVERSARIES
+    return known and ADVERSARIES[one].capabilities > ADVERSARIES[other].capabilities
 
 
 def _shares(finding: Finding) -> list[Bar]:

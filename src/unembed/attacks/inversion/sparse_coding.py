@@ -62,13 +62,15 @@ class SparseCoding(Parametrised):
         penalty: float | str = TUNED,
         threshold: float | str = TUNED,
         solver: Solver = "accelerated",
-        tolerance: float = 1e-5,
+        weakest: float = 0.045,
+        tolerance: float = 1e-4,
         device: str = "auto",
         seed: int = 0,
     ) -> None:
         self.penalty = penalty
         self.threshold = threshold
         self.solver = solver
+        self.weakest = weakest
         self.tolerance = tolerance
         self.device = device
         self.seed = seed
@@ -141,7 +143,7 @@ class SparseCoding(Parametrised):
         empty = float(np.median(self.coder_.largest_penalty(targets)))
         if not empty > 0:
             raise CannotMeasureError("the map to the lowest layer sends every vector to zero: nothing can be read off")
-        return [share * empty for share in PENALTY_SHARES]
+        return [share * empty for share in PENALTY_SHARES if share >= min(self.weakest, PENALTY_SHARES[0])]
 
     def _codes(self, targets: DenseVectors, penalty: float, start: csr_matrix | None = None) -> csr_matrix:
         if self.solver == "paper":
