@@ -158,6 +158,7 @@ QUICK: dict[str, Any] = {
     "external": {"rows": 1000},
     "keyword": {"samples": 60},
     "max_targets": 1000,
+    "params": {"inversion/sparse-coding": {"weakest": 0.1}},
 }
 
 
