@@ -13,11 +13,12 @@ from scipy.sparse import csr_matrix
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.words import Vocabulary, is_content_word
 from unembed.games.inversion import InversionTruth
+from unembed.games.inversion_scores import rarity
 from unembed.papers import EXPERIMENTS, Conditions
 from unembed.papers.coro import content_vocabulary
 from unembed.papers.coro2022_names import Table56, listed_names
-from unembed.papers.coro2022_sentences import Table52, TableA1, log_spaced
-from unembed.papers.scoring import coro_metrics, rarity
+from unembed.papers.coro2022_sentences import Table52, TableA1, pair_counts
+from unembed.papers.scoring import coro_metrics
 from unembed.papers.stand_ins import sample_documents
 
 Run = Callable[..., dict[str, Any]]
@@ -80,12 +81,12 @@ def test_the_vocabulary_holds_content_words_alone() -> None:
 
 
 def test_pairs_are_the_same_factor_apart() -> None:
-    points = log_spaced(100_000, 5)
+    points = pair_counts(100_000, 5)
     assert points[0] == 1_000
     assert points[-1] == 100_000
     factors = np.divide(points[1:], points[:-1])
     assert factors == pytest.approx(np.full(4, 10**0.5), rel=1e-2)
-    assert log_spaced(50, 3) == [50]
+    assert pair_counts(50, 3) == [50]
 
 
 def test_documents_are_sampled_whole() -> None:

@@ -16,11 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from unembed.nn.features import CHUNK, CLIP, InputRows, Scaling, Standardiser
+from unembed.nn.features import CLIP, InputRows, Scaling, Standardiser
 from unembed.nn.row_adam import RowAdam
-
-#: Standardised training vectors up to this size are kept on a GPU.
-RESIDENT_BYTES = 16 * 2**30
 
 
 class FirstInput(nn.Module):
@@ -61,15 +58,8 @@ class DenseFirst(FirstInput):
         self.linear = nn.Linear(scaler.width, hidden)
 
     def prepare(self, vectors: Any, rows: NDArray[np.int64]) -> None:
-        """On a GPU all vectors stay there; else as ``InputRows`` decides."""
-        self.inputs: Any
-        if self.device.type == "cuda" and len(rows) * self.scaler.width * 4 <= RESIDENT_BYTES:
-            self.inputs = torch.empty(len(rows), self.scaler.width, device=self.device)
-            for start in range(0, len(rows), CHUNK):
-                chunk = self.scaler.transform(vectors[rows[start : start + CHUNK]])
-                self.inputs[start : start + len(chunk)] = torch.from_numpy(chunk)
-        else:
-            self.inputs = InputRows(self.scaler, vectors, rows, self.device)
+        """Standardised once and kept on the device where they fit."""
+        self.inputs = InputRows(self.scaler, vectors, rows, self.device)
 
     def start(self, *, learning_rate: float, weight_decay: float) -> None:
         """A plain Adam."""
@@ -79,10 +69,7 @@ class DenseFirst(FirstInput):
     @torch.no_grad()
     def batch(self, rows: NDArray[np.int64]) -> Tensor:
         """The product."""
-        if isinstance(self.inputs, Tensor):
-            self.last = self.inputs[torch.from_numpy(rows).to(self.device, non_blocking=True)]
-        else:
-            self.last = self.inputs[rows]
+        self.last = self.inputs[rows]
         first: Tensor = self.linear(self.last)
         return first
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
+from unembed.audit.curve import log_spaced
 from unembed.games.inversion import InversionGame
 from unembed.papers.base import Conditions, ExperimentFacts, Measured, Reproduction, Size
 from unembed.papers.cells import Cell, run_cells
@@ -184,7 +183,7 @@ class Figure51:
         cells = [
             self._cell(deals, sides, conditions, key, pairs)
             for key in chosen
-            for pairs in log_spaced(len(sides.known[IN]), POINTS[conditions.size])
+            for pairs in pair_counts(len(sides.known[IN]), POINTS[conditions.size])
         ]
         return run_cells(self.facts, cells, conditions, (*sides.notes, MEANS, training_note(conditions.size)))
 
@@ -207,7 +206,6 @@ class Figure51:
         return Cell(name, identity, measure)
 
 
-def log_spaced(most: int, points: int) -> list[int]:
-    """So many numbers from a hundredth of the most (and at least 100) to the most, each the same factor apart."""
-    least = min(most, max(100, most // 100))
-    return sorted({int(n) for n in np.rint(np.geomspace(least, most, points))})
+def pair_counts(most: int, points: int) -> list[int]:
+    """Numbers of pairs from a hundredth of the most (and at least 100) to the most, each the same factor apart."""
+    return log_spaced(most, points, least=max(100, most // 100))

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from unembed.attacks import ATTACKS
 from unembed.games.base import Deal
 from unembed.games.inversion import InversionGame, InversionGuess, InversionTruth, PieceGuess, words_of
+from unembed.games.inversion_scores import rarity
 from unembed.games.play import rehearse
 from unembed.games.rows import random_like
 from unembed.games.threat import Capability
@@ -168,12 +169,6 @@ def song_metrics(truth: InversionTruth, seed: int) -> list[Metric]:
         pooled(pieces, sets.recall, "piece recall"),
         pooled(pieces, sets.f1, "piece F1"),
     ]
-
-
-def rarity(labels: Any) -> FloatArray:
-    """The weight of each word: log((targets + 1) / (targets that hold it + 1)) (Corò eq. 4.8)."""
-    held = np.asarray(labels.sum(axis=0), dtype=np.float64).ravel()
-    return np.asarray(np.log((labels.shape[0] + 1) / (held + 1)), dtype=np.float64)
 
 
 def coro_metrics(

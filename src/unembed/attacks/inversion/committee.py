@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from unembed.attacks.base import AttackFacts
+from unembed.attacks.inversion.pairs import held_back
 from unembed.attacks.inversion.rescoring import Rescorer
 from unembed.attacks.inversion.word_classifier import (
     LEAST_PROBABILITY,
@@ -27,7 +28,6 @@ from unembed.attacks.inversion.word_classifier import (
     WordClassifier,
     above,
     best_thresholds,
-    held_back,
     sparse_confidences,
 )
 from unembed.corpora.recombination import recombine

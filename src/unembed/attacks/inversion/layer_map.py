@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.attacks.base import AttackFacts
+from unembed.attacks.inversion.pairs import check_pairs
 from unembed.attacks.inversion.relaxation import Candidates, ErrorScaling, SoftWordAttack, error_scale
 from unembed.encoders.base import Vectors
-from unembed.errors import CannotMeasureError, UsageError
+from unembed.errors import UsageError
 from unembed.games.inversion import InversionKnowledge, PieceGuess, piece_sets
 from unembed.games.threat import Capability
 from unembed.metrics import sets
@@ -75,21 +76,23 @@ class LayerMap(SoftWordAttack):
         device: str = "auto",
         seed: int = 0,
     ) -> None:
+        super().__init__(
+            length=length,
+            temperature=temperature,
+            learning_rate=learning_rate,
+            steps=steps,
+            tolerance=tolerance,
+            spread=spread,
+            restarts=restarts,
+            threshold=threshold,
+            candidates=candidates,
+            scaling=scaling,
+            batch_size=batch_size,
+            device=device,
+            seed=seed,
+        )
         self.layer = layer
         self.mapped_pairs = mapped_pairs
-        self.length = length
-        self.temperature = temperature
-        self.learning_rate = learning_rate
-        self.steps = steps
-        self.tolerance = tolerance
-        self.spread = spread
-        self.restarts = restarts
-        self.threshold = threshold
-        self.candidates = candidates
-        self.scaling = scaling
-        self.batch_size = batch_size
-        self.device = device
-        self.seed = seed
 
     def fit(self, knowledge: InversionKnowledge) -> Self:
         """Learn M from the adversary's vectors and what the layer gives for their texts."""
@@ -98,9 +101,7 @@ class LayerMap(SoftWordAttack):
         if isinstance(self.layer, str) and self.layer != "tuned":
             raise UsageError(f"layer must be a number or 'tuned', not '{self.layer}'")
         self._prepare(knowledge)
-        n = int(knowledge.vectors.shape[0])
-        if len(knowledge.texts) != n:
-            raise CannotMeasureError(f"{n} vectors but {len(knowledge.texts)} texts: the pairs can't be told")
+        n = check_pairs(knowledge, texts=True)
         rows = generator(self.seed, "mapped pairs").permutation(n)[: self.mapped_pairs]
         layer = self._tuned_layer(knowledge, rows) if isinstance(self.layer, str) else self.layer
         return self._learn(knowledge, np.sort(rows), layer)

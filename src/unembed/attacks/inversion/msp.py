@@ -20,13 +20,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from unembed.attacks.base import AttackFacts
+from unembed.attacks.inversion.pairs import check_pairs, held_back
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.inversion import InversionGuess, InversionKnowledge
+from unembed.games.inversion_scores import rarity
 from unembed.games.threat import Capability
 from unembed.metrics.sets import f1_per_text, set_counts
 from unembed.nn.device import pick_device
-from unembed.nn.features import Scaling
+from unembed.nn.features import Scaling, check_vectors
 from unembed.params import Parametrised
 from unembed.seeds import generator, seed_for
 
@@ -154,9 +156,7 @@ class InversionMSP(Parametrised):
         from unembed.nn.set_training import SetPlan, WordSets, train_sets
 
         form = self._form()
-        n = knowledge.labels.shape[0]
-        if knowledge.vectors.shape[0] != n:
-            raise CannotMeasureError(f"{knowledge.vectors.shape[0]} vectors but word sets of {n} texts")
+        check_pairs(knowledge)
         self.width_, self.word_count_ = int(knowledge.vectors.shape[1]), int(knowledge.labels.shape[1])
         self.columns_ = self._columns(knowledge, form.content_only)
         labels = csr_matrix(knowledge.labels)[:, self.columns_]
@@ -223,9 +223,10 @@ class InversionMSP(Parametrised):
 
     def _split(self, rows: NDArray[np.int64], patience: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Training rows, and a tenth (at most 2,000) to stop by, where training stops by anything."""
-        order = generator(self.seed, "validation").permutation(rows)
-        held = min(max(len(rows) // 10, min(50, len(rows) // 4)), 2000) if patience else 0
-        return np.sort(order[held:]), np.sort(order[:held])
+        if not patience:
+            return rows, rows[:0]
+        checking, training = held_back(len(rows), 0.1, self.seed)
+        return rows[training], rows[checking]
 
     def _negatives(self) -> int:
         """How many words besides its own a batch works with; 0: all of them.
@@ -243,9 +244,9 @@ class InversionMSP(Parametrised):
         count = np.asarray(sets.sum(axis=0), dtype=np.float64).ravel()
         if not self.weighted:
             return np.ones(len(count), dtype=np.float32)
-        rarity = np.log((sets.shape[0] + 1) / (count + 1)) + LEAST
-        mean = float((rarity * count).sum() / count.sum())
-        return np.asarray(rarity / mean, dtype=np.float32)
+        weights = rarity(sets) + LEAST
+        mean = float((weights * count).sum() / count.sum())
+        return np.asarray(weights / mean, dtype=np.float32)
 
     def _named(self, vectors: Vectors) -> csr_matrix:
         """Words named for each vector, over the words that can be named, with the probability each had."""
@@ -262,10 +263,7 @@ class InversionMSP(Parametrised):
 
     def run(self, vectors: Vectors) -> InversionGuess:
         """Every word named, with its probability at the step that first named it."""
-        if vectors.shape[1] != self.width_:
-            raise CannotMeasureError(
-                f"the targets' vectors have {vectors.shape[1]} dimensions, the training pairs {self.width_}"
-            )
+        check_vectors(vectors, self.width_)
         named = self._named(vectors)
         shape = (int(vectors.shape[0]), self.word_count_)
         return csr_matrix((named.data, self.columns_[named.indices], named.indptr), shape=shape)

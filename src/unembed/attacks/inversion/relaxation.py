@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
 from unembed.attacks.base import AttackFacts
+from unembed.attacks.inversion.pairs import model_of
 from unembed.attacks.inversion.pieces import PieceWords
 from unembed.encoders.base import Vectors, WhiteBoxEncoder
 from unembed.errors import CannotMeasureError, UnknownNameError, UsageError
 from unembed.games.inversion import InversionKnowledge, PieceGuess
 from unembed.games.threat import Capability
 from unembed.nn.device import pick_device
-from unembed.nn.features import Standardiser
+from unembed.nn.features import Standardiser, check_vectors
 from unembed.params import Parametrised
 from unembed.seeds import seed_for
 
@@ -39,36 +40,48 @@ LENGTH_TEXTS = 2000
 class SoftWordAttack(Parametrised):
     """What the attacks through the weights share: whose words, how many, and the search for them."""
 
-    length: int
-    temperature: float
-    learning_rate: float
-    steps: int
-    tolerance: float
-    spread: float
-    restarts: int
-    threshold: float
-    candidates: Candidates
-    scaling: ErrorScaling
-    batch_size: int
-    device: str
-    seed: int
-
     encoder_: WhiteBoxEncoder
     spelling_: PieceWords
     pieces_: NDArray[np.int64]
     length_: int
     recovered_: Recovered
 
+    def __init__(
+        self,
+        *,
+        length: int = 0,
+        temperature: float = 0.05,
+        learning_rate: float = 0.02,
+        steps: int = 300,
+        tolerance: float = 0.02,
+        spread: float = 1.0,
+        restarts: int = 1,
+        threshold: float = 0.0,
+        candidates: Candidates = "own",
+        scaling: ErrorScaling = "capped",
+        batch_size: int = 0,
+        device: str = "auto",
+        seed: int = 0,
+    ) -> None:
+        self.length = length
+        self.temperature = temperature
+        self.learning_rate = learning_rate
+        self.steps = steps
+        self.tolerance = tolerance
+        self.spread = spread
+        self.restarts = restarts
+        self.threshold = threshold
+        self.candidates = candidates
+        self.scaling = scaling
+        self.batch_size = batch_size
+        self.device = device
+        self.seed = seed
+
     def _prepare(self, knowledge: InversionKnowledge) -> None:
         """Check that this can be done at all; which pieces are tried, and how many positions a text gets."""
-        if knowledge.encoder is None:
-            raise CannotMeasureError(
-                "not applicable: this attack works through the model's weights, and this encoder is closed or the "
-                "adversary does not hold them"
-            )
+        self.encoder_ = model_of(knowledge)
         self._check_parameters()
         self.device_ = pick_device(self.device)
-        self.encoder_ = knowledge.encoder
         self.dimension_ = int(knowledge.vectors.shape[1])
         self.spelling_ = PieceWords.of(self.encoder_, knowledge.vocabulary)
         self.pieces_ = np.arange(len(self.encoder_.vocabulary))
@@ -97,13 +110,9 @@ class SoftWordAttack(Parametrised):
 
     def _dense(self, vectors: Vectors) -> NDArray[np.float32]:
         """The vectors under attack, checked: a wrong or broken one must not come out as a text nobody wrote."""
+        check_vectors(vectors, self.dimension_)
         given: Any = vectors
-        rows = np.asarray(given.toarray() if issparse(given) else given, dtype=np.float32)
-        if rows.shape[1] != self.dimension_:
-            raise CannotMeasureError(f"the vectors have {rows.shape[1]} dimensions, the adversary's {self.dimension_}")
-        if not np.isfinite(rows).all():
-            raise CannotMeasureError("the vectors under attack hold NaN or infinite values")
-        return rows
+        return np.asarray(given.toarray() if issparse(given) else given, dtype=np.float32)
 
     def _search(self, wanted: NDArray[np.float32], scale: NDArray[np.float32], layer: int | None) -> csr_matrix:
         """Weights of pieces whose soft text comes near the wanted vectors, CSR ``[n, tokens of the encoder]``."""
@@ -182,37 +191,6 @@ class Relaxation(SoftWordAttack):
         "alone are capped. Start, length and stopping rule are ours, because the paper leaves them open.",
         default=False,
     )
-
-    def __init__(
-        self,
-        *,
-        length: int = 0,
-        temperature: float = 0.05,
-        learning_rate: float = 0.02,
-        steps: int = 300,
-        tolerance: float = 0.02,
-        spread: float = 1.0,
-        restarts: int = 1,
-        threshold: float = 0.0,
-        candidates: Candidates = "own",
-        scaling: ErrorScaling = "capped",
-        batch_size: int = 0,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.length = length
-        self.temperature = temperature
-        self.learning_rate = learning_rate
-        self.steps = steps
-        self.tolerance = tolerance
-        self.spread = spread
-        self.restarts = restarts
-        self.threshold = threshold
-        self.candidates = candidates
-        self.scaling = scaling
-        self.batch_size = batch_size
-        self.device = device
-        self.seed = seed
 
     def fit(self, knowledge: InversionKnowledge) -> Self:
         """Nothing is trained: keeps the model, the words, the usual length and each dimension's spread."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from unembed.attacks.base import AttackFacts
+from unembed.attacks.inversion.pairs import check_pairs, model_of
 from unembed.attacks.inversion.pieces import PieceWords, guessable_pieces
 from unembed.encoders.base import DenseVectors, Vectors, WhiteBoxEncoder
 from unembed.errors import CannotMeasureError, UsageError
@@ -109,19 +110,14 @@ class SparseCoding(Parametrised):
         return self._guess(codes, self.threshold_)
 
     def _checked(self, knowledge: InversionKnowledge) -> WhiteBoxEncoder:
-        if knowledge.encoder is None:
-            raise CannotMeasureError(
-                "not applicable: sparse coding reads words off the encoder's word matrix, and this encoder hands out "
-                "no weights; use an attack without weights, such as inversion/mlp"
-            )
-        if len(knowledge.texts) != knowledge.vectors.shape[0]:
-            raise CannotMeasureError(f"{knowledge.vectors.shape[0]} vectors but {len(knowledge.texts)} texts")
+        encoder = model_of(knowledge)
+        check_pairs(knowledge, texts=True)
         if self.solver not in ("accelerated", "paper"):
             raise UsageError(f"unknown solver '{self.solver}': use accelerated or paper")
         for name, value in (("penalty", self.penalty), ("threshold", self.threshold)):
             if isinstance(value, str) and value != TUNED:
                 raise UsageError(f"{name} must be a number or '{TUNED}', not '{value}'")
-        return knowledge.encoder
+        return encoder
 
     def _tune(self, knowledge: InversionKnowledge, checking: NDArray[np.int64]) -> None:
         """Walk the penalties from strong to weak, each from the last one's codes, until the F1 falls."""

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
+from unembed.attacks.inversion.pairs import check_pairs, held_back
 from unembed.encoders.base import Vectors
-from unembed.errors import CannotMeasureError
 from unembed.games.inversion import InversionGuess, InversionKnowledge
 from unembed.metrics.sets import best_prefix
 from unembed.nn.device import pick_device
@@ -61,9 +61,7 @@ class WordClassifier(Parametrised):
         from unembed.nn.modules import ResidualPerceptron
         from unembed.nn.training import train
 
-        n, word_count = knowledge.labels.shape
-        if knowledge.vectors.shape[0] != n:
-            raise CannotMeasureError(f"{knowledge.vectors.shape[0]} vectors but word sets of {n} texts")
+        n, word_count = check_pairs(knowledge), int(knowledge.labels.shape[1])
         self.device_ = pick_device(self.device)
         torch.manual_seed(seed_for(self.seed, "weights") % 2**32)
         rng = generator(self.seed, "batches")
@@ -123,13 +121,6 @@ class WordClassifier(Parametrised):
     def run(self, vectors: Vectors) -> InversionGuess:
         """Words whose probability reaches their threshold, with that probability as confidence."""
         return above(self._confidences(vectors, float(self.thresholds_.min())), self.thresholds_)
-
-
-def held_back(n: int, share: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows held back to choose epoch and thresholds (at most 2,000), and the rest."""
-    order = generator(seed, "validation").permutation(n)
-    held = min(max(int(n * share), min(50, n // 4)), 2000)
-    return np.sort(order[:held]), np.sort(order[held:])
 
 
 def half_products(device: Any) -> Any:
