@@ -63,7 +63,7 @@ def main() -> int:
         size = vectors.stat().st_size / 2**30
         print(f"{options.rows:,} × {DIMENSION} vectors, {size:.2f} GiB on disk")
         for name, extra in (("default sample", []), ("every row", ["--max-texts", str(options.rows), *FEW])):
-            command = [sys.executable, "-m", "unembed.cli", "audit", "--texts", str(texts), "--vectors", str(vectors)]
+            command = [sys.executable, "-m", "unembed", "audit", "--texts", str(texts), "--vectors", str(vectors)]
             command += ["--no-cache", "--quiet", "--out", str(folder / name.replace(" ", "-")), *extra]
             code, peak, seconds = peak_of(command)
             print(f"{name}: exit code {code}, peak resident memory {peak:.2f} GiB, {seconds:.0f} s", flush=True)

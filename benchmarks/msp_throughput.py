@@ -32,7 +32,8 @@ from unembed.metrics.sets import f1_per_text, set_counts
 from unembed.nn.device import pick_device
 from unembed.nn.first_input import DenseFirst, first_input
 from unembed.nn.set_decoder import SetDecoder, product_type
-from unembed.nn.set_training import SetPlan, WordSets, trainer_for, whole_batches
+from unembed.nn.set_training import SetPlan, WordSets, trainer_for
+from unembed.nn.training import whole_batches
 from unembed.seeds import generator
 
 CHECKOUT_DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"

@@ -44,7 +44,7 @@ def environment(**extra: str) -> dict[str, str]:
 def start(arguments: Sequence[object], *, cwd: Path, **extra: str) -> subprocess.Popen[str]:
     """The command line in a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "unembed.cli", *map(str, arguments)],
+        [sys.executable, "-m", "unembed", *map(str, arguments)],
         cwd=cwd,
         env=environment(**extra),
         stdout=subprocess.PIPE,

@@ -287,7 +287,7 @@ def test_a_full_disk_is_one_error_and_leaves_no_result(messages: Path, tmp_path:
     """A limit on the size of files stands for the full disk: writing fails in the same place."""
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "unembed.cli", "audit", "--texts", str(messages), "--column", "text"),
+            *(sys.executable, "-m", "unembed", "audit", "--texts", str(messages), "--column", "text"),
             *(*SMALL, "-d", "run"),
         ],
         cwd=tmp_path,

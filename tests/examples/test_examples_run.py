@@ -41,7 +41,7 @@ def test_example_runs(path: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_audit_file_of_the_examples_meets_its_policy(tmp_path: Path) -> None:
     file = ROOT / "examples" / "support_messages.toml"
-    command = [sys.executable, "-m", "unembed.cli", "audit", str(file), "--out", "run", "-o", "findings.csv"]
+    command = [sys.executable, "-m", "unembed", "audit", str(file), "--out", "run", "-o", "findings.csv"]
     done = run(command, tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "run" / "report.html").is_file()

@@ -9,7 +9,8 @@ from scipy.sparse import random as sparse_random
 from unembed.nn.first_input import first_input
 from unembed.nn.row_adam import RowAdam
 from unembed.nn.set_decoder import Candidates, SetDecoder, Wanted, product_type
-from unembed.nn.set_training import SetPlan, WordSets, train_sets, whole_batches
+from unembed.nn.set_training import SetPlan, WordSets, train_sets
+from unembed.nn.training import whole_batches
 
 
 def plain_loss(decoder, first, wanted, candidates=None):

@@ -121,11 +121,13 @@ class InputRows:
                 part = scaler.transform(vectors[rows[i : i + CHUNK]])
                 self.ready[i : i + len(part)] = torch.from_numpy(part).to(device)
 
-    def __getitem__(self, index: NDArray[np.int64]) -> torch.Tensor:
+    def __getitem__(self, index: NDArray[np.int64] | torch.Tensor) -> torch.Tensor:
         import torch
 
         if self.ready is not None:
-            return self.ready[torch.from_numpy(index).to(self.device)]
+            return self.ready[on_device(index, self.device)]
+        if isinstance(index, torch.Tensor):
+            index = index.cpu().numpy()
         return torch.from_numpy(self.scaler.transform(self.vectors[self.rows[index]])).to(self.device)
 
 
@@ -143,15 +145,26 @@ class LabelRows:
         self.counts = torch.from_numpy(self.sizes).to(device)
         self.device = device
 
-    def __getitem__(self, index: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Words of each text ``[n, most]``, filled up, and which of them are really there (1.0 or 0.0)."""
+    def __getitem__(self, index: NDArray[np.int64] | torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Words of each text ``[n, most]``, filled up, and which of them are really there (1.0 or 0.0).
+
+        For row numbers that are on the device already, ``most`` is that of all texts.
+        """
         import torch
 
-        rows = torch.from_numpy(index).to(self.device, non_blocking=True)
-        step = torch.arange(max(int(self.sizes[index].max(initial=0)), 1), device=self.device)
+        rows = on_device(index, self.device)
+        sizes = self.sizes if isinstance(index, torch.Tensor) else self.sizes[index]
+        step = torch.arange(max(int(sizes.max(initial=0)), 1), device=self.device)
         there = step < self.counts[rows, None]
         place = (self.starts[rows, None] + step).clamp(max=len(self.columns) - 1)
         return self.columns[place], there.float()
+
+
+def on_device(index: NDArray[np.int64] | torch.Tensor, device: Any) -> torch.Tensor:
+    """Row numbers as a tensor there."""
+    import torch
+
+    return index if isinstance(index, torch.Tensor) else torch.from_numpy(index).to(device, non_blocking=True)
 
 
 def _room(device: Any) -> int:

@@ -18,9 +18,10 @@ from torch import Tensor
 
 from unembed.errors import CannotMeasureError
 from unembed.nn.first_input import FirstInput
+from unembed.nn.recording import record_step
 from unembed.nn.row_adam import RowAdam
 from unembed.nn.set_decoder import Candidates, Clock, Gradients, SetDecoder, Wanted, no_clock
-from unembed.nn.training import TrainingLog, quick_products
+from unembed.nn.training import TrainingLog, quick_products, whole_batches
 
 #: A text's set is cut to so many words (those that come first in the vocabulary) in training.
 MOST_WORDS = 512
@@ -145,29 +146,20 @@ class _GraphTrainer(_Trainer):
     """The same batch as one recorded CUDA graph, for the full word matrix."""
 
     def record(self, size: int) -> None:
-        """Record a batch of ``size`` pairs; the warm-up's changes to parameters and moments are taken back."""
+        """Record a batch of ``size`` pairs."""
         decoder = self.decoder
-        before = copy.deepcopy(decoder.state_dict())
         self.still = torch.zeros(size, decoder.hidden, device=self.device, dtype=decoder.table.dtype)
         shape = (size, self.words.shape[1])
         self.held = Wanted(
             torch.zeros(shape, dtype=torch.int64, device=self.device), torch.zeros(shape, device=self.device)
         )
-        side = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
-        side.wait_stream(torch.cuda.current_stream(self.device))
-        with torch.cuda.stream(side):
-            for _ in range(3):
-                self._apply(decoder.gradients(self.still, self.held), None)
-        torch.cuda.current_stream(self.device).wait_stream(side)
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
+
+        def step() -> None:
             found = decoder.gradients(self.still, self.held)
             self._apply(found, None)
-        self.d_first = found.first
-        decoder.load_state_dict(before)
-        for moments in self.optimiser.state.values():
-            for value in moments.values():
-                value.zero_()
+            self.d_first = found.first
+
+        self.graph = record_step(step, decoder, self.optimiser)
         self.loss.zero_()
 
     def batch(self, rows: NDArray[np.int64]) -> None:
@@ -189,14 +181,6 @@ def trainer_for(
         trainer.record(min(plan.batch_size, len(sets)))
         return trainer
     return _Trainer(decoder, first, sets, plan, rng)
-
-
-def whole_batches(n: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Shuffled row numbers ``[batches, size]``; the last batch is filled up from the beginning."""
-    size = min(size, n)
-    order = rng.permutation(n)
-    count = -(-n // size)
-    return np.resize(order, count * size).reshape(count, size)
 
 
 @quick_products()

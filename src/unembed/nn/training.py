@@ -34,6 +34,14 @@ def batches(n: int, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.
         yield order[start : start + size]
 
 
+def whole_batches(n: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Shuffled row numbers ``[batches, size]``; the last batch is filled up from the beginning."""
+    size = min(size, n)
+    order = rng.permutation(n)
+    count = -(-n // size)
+    return np.resize(order, count * size).reshape(count, size)
+
+
 @contextlib.contextmanager
 def quick_products() -> Iterator[None]:
     """TF32 matrix products on GPUs that have them, for training alone: encoders must keep full precision."""
@@ -48,7 +56,7 @@ def quick_products() -> Iterator[None]:
 @quick_products()
 def train(
     model: nn.Module,
-    loss_of: Callable[[NDArray[np.int64]], Tensor],
+    loss_of: Callable[[Any], Tensor],
     *,
     n: int,
     epochs: int,
@@ -60,17 +68,22 @@ def train(
     patience: int | None = None,
     min_steps: int = 0,
     schedule: bool = False,
+    recorded: bool = False,
     progress: Callable[[int, int], Any] | None = None,
 ) -> TrainingLog:
     """Minimise ``loss_of(rows)``; with ``score`` (higher is better) keep the best epoch's weights.
 
     ``schedule`` lets the learning rate rise over the first tenth of the steps and fall to zero at the end. With so
     few rows that ``epochs`` would make fewer than ``min_steps`` steps, epochs are joined into longer ones: a fixed
-    number of epochs leaves a small training set unlearnt.
+    number of epochs leaves a small training set unlearnt. With ``recorded``, ``loss_of`` takes row numbers as a tensor
+    as well, reads nothing but tensors of its device, and is run as one CUDA graph there; not with a schedule, whose
+    changing rates a graph would not see.
     """
     rounds = max(1, -(-min_steps // (epochs * -(-n // batch_size))))
+    on_gpu = all(p.is_cuda for p in model.parameters())
+    recorded = recorded and on_gpu and not schedule
     optimiser = torch.optim.AdamW(
-        model.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=_may_fuse(model)
+        model.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=_may_fuse(model), capturable=recorded
     )
     steps = rounds * epochs * -(-n // batch_size)
     plan = (
@@ -78,21 +91,30 @@ def train(
         if schedule and steps > 10
         else None
     )
+    model.train()
+    total = torch.zeros((), device=next(model.parameters()).device)
+
+    def step(rows: Any) -> None:
+        optimiser.zero_grad(set_to_none=True)
+        loss = loss_of(rows)
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        total.add_(loss.detach())
+
+    replay = _recording(step, model, optimiser, min(batch_size, n)) if recorded else None
     best, best_epoch, kept = -np.inf, 0, None
     losses: list[float] = []
     scores: list[float] = []
     for epoch in range(epochs):
         model.train()
-        total: Tensor | float = 0.0
+        total.zero_()
         count = 0
-        for rows in (part for _ in range(rounds) for part in batches(n, batch_size, rng)):
-            optimiser.zero_grad(set_to_none=True)
-            loss = loss_of(rows)
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
-            if plan is not None:
-                plan.step()
-            total, count = total + loss.detach(), count + 1
+        for _ in range(rounds):
+            for rows in batches(n, batch_size, rng) if replay is None else whole_batches(n, batch_size, rng):
+                (replay or step)(rows)
+                if plan is not None:
+                    plan.step()
+                count += 1
         losses.append(float(total) / max(count, 1))
         if not np.isfinite(losses[-1]):
             raise CannotMeasureError(f"training diverged in epoch {epoch + 1}: the loss is {losses[-1]}")
@@ -111,6 +133,22 @@ def train(
         model.load_state_dict(kept)
     model.eval()
     return TrainingLog(len(losses), best_epoch, tuple(losses), tuple(scores), len(losses) < epochs)
+
+
+def _recording(
+    step: Callable[[Tensor], None], model: nn.Module, optimiser: torch.optim.Optimizer, size: int
+) -> Callable[[NDArray[np.int64]], None]:
+    """The step as one CUDA graph: copies the row numbers into place and replays it."""
+    from unembed.nn.recording import record_step
+
+    held = torch.zeros(size, dtype=torch.int64, device=next(model.parameters()).device)
+    graph = record_step(lambda: step(held), model, optimiser)
+
+    def replay(rows: NDArray[np.int64]) -> None:
+        held.copy_(torch.from_numpy(rows), non_blocking=True)
+        graph.replay()
+
+    return replay
 
 
 def _may_fuse(model: nn.Module) -> bool:

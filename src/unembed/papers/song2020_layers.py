@@ -56,17 +56,16 @@ class Figure2:
     amounts: ClassVar[dict[Size, Amounts]] = {
         "smoke": Amounts(60, 10, 10),
         "small": Amounts(2_000, 10, 200),
-        "full": Amounts(50_000, 10, 2_000),
+        "full": Amounts(20_000, 10, 2_000),
     }
 
     def attacks(self, size: Size) -> list[tuple[AttackSpec, int | None]]:
         """Each attack with the most targets it is given."""
-        few: dict[Size, int] = {"smoke": 2, "small": 8, "full": 200}
+        few: dict[Size, int] = {"smoke": 2, "small": 8, "full": 100}
         brief = {"epochs": 2, "min_steps": 20} if size == "smoke" else {}
         relaxed = {"steps": 5} if size == "smoke" else {}
         return [
             (AttackSpec("Equation 5", "inversion/relaxation", relaxed), few[size]),
-            (AttackSpec("Equation 6", "inversion/layer-map", relaxed), few[size]),
             (AttackSpec("Equation 7", "inversion/sparse-coding", {}), None),
             (AttackSpec("MLC, tuned", "inversion/mlc", {"threshold": "tuned", **brief}), None),
         ]

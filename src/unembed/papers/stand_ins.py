@@ -267,5 +267,5 @@ def _joined(parts: Sequence[Corpus], name: str) -> Corpus:
 USUAL: dict[Size, Amounts] = {
     "smoke": Amounts(300, 300, 50),
     "small": Amounts(3_000, 3_000, 300),
-    "full": Amounts(None, 400_000, 10_000),
+    "full": Amounts(None, 150_000, 5_000),
 }

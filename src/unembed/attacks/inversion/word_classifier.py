@@ -79,11 +79,12 @@ class WordClassifier(Parametrised):
         inputs = InputRows(self.scaler_, knowledge.vectors, training, self.device_)
         present = LabelRows(labels, self.device_)
 
-        def loss_of(rows: NDArray[np.int64]) -> torch.Tensor:
+        def loss_of(rows: NDArray[np.int64] | torch.Tensor) -> torch.Tensor:
             with half_products(self.device_):
                 scores = self.model_(inputs[rows])
             return set_cross_entropy(scores.float(), *present[rows])
 
+        loop["recorded"] = inputs.ready is not None
         content = knowledge.vocabulary.content
         if checking is None and len(held):
             checking = replace(knowledge, vectors=knowledge.vectors[held], labels=knowledge.labels[held].tocsr())

@@ -1,4 +1,4 @@
-"""``python -m unembed.cli``."""
+"""``python -m unembed``."""
 
 import sys
 
