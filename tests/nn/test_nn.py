@@ -83,6 +83,30 @@ def test_batches_of_word_sets_hold_the_words_of_their_texts():
     words, there = LabelRows(labels, torch.device("cpu"))[rows]
     for row, found, real in zip(rows, words, there, strict=True):
         assert sorted(found[real > 0].tolist()) == sorted(labels[row].indices.tolist())
+    same, marks = LabelRows(labels, torch.device("cpu"))[torch.from_numpy(rows)]
+    assert [set(w[m > 0].tolist()) for w, m in zip(same, marks, strict=True)] == [
+        set(w[m > 0].tolist()) for w, m in zip(words, there, strict=True)
+    ]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_a_recorded_step_trains_as_a_launched_one():
+    rng = np.random.default_rng(0)
+    inputs = torch.from_numpy(rng.standard_normal((500, 12), dtype=np.float32)).cuda()
+    wanted = (inputs @ torch.ones(12, 3, device="cuda") > 0).float()
+
+    def losses(recorded):
+        torch.manual_seed(0)
+        model = torch.nn.Linear(12, 3).cuda()
+
+        def loss_of(rows):
+            index = rows if isinstance(rows, torch.Tensor) else torch.from_numpy(rows).cuda()
+            return torch.nn.functional.binary_cross_entropy_with_logits(model(inputs[index]), wanted[index])
+
+        plan = {"n": 500, "epochs": 4, "batch_size": 50, "learning_rate": 0.01, "rng": np.random.default_rng(1)}
+        return train(model, loss_of, recorded=recorded, **plan).losses
+
+    assert losses(True) == pytest.approx(losses(False), rel=1e-3)
 
 
 def test_set_gradient_is_the_numerical_one():

@@ -6,6 +6,7 @@ import torch
 from scipy.sparse import csr_matrix
 from scipy.sparse import random as sparse_random
 
+from unembed.nn import set_decoder
 from unembed.nn.first_input import first_input
 from unembed.nn.row_adam import RowAdam
 from unembed.nn.set_decoder import Candidates, SetDecoder, Wanted, product_type
@@ -52,7 +53,10 @@ def plain_loss(decoder, first, wanted, candidates=None):
 @pytest.mark.parametrize("end", ["never", "end", "always"])
 @pytest.mark.parametrize("sampled", [False, True])
 @pytest.mark.parametrize("repeats", [False, True])
-def test_gradients_equal_autograd(end, sampled, repeats):
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_gradients_equal_autograd(end, sampled, repeats, in_blocks, monkeypatch):
+    if in_blocks:  # as half precision is, which is too coarse for this comparison
+        monkeypatch.setattr(set_decoder, "blocks_of", lambda matrix: torch.nn.functional.pad(matrix, (0, 3, 0, 5)))
     torch.manual_seed(0)
     decoder = SetDecoder(7, 5, steps=4, end=end, repeats=repeats, compute=torch.float64).double()
     decoder.table.data *= 3
@@ -114,6 +118,13 @@ def test_bfloat16_products_stay_close():
     assert torch.allclose(exact.loss, rough.loss, rtol=0.02)
     assert (exact.table - rough.table).norm() < 0.05 * exact.table.norm()
     assert product_type("bfloat16", torch.device("cpu")) is torch.bfloat16
+
+
+def test_half_precision_is_filled_up_to_whole_blocks():
+    odd = torch.ones(21, 13, dtype=torch.bfloat16)
+    assert set_decoder.blocks_of(odd).shape == (24, 16)
+    assert set_decoder.blocks_of(odd).sum() == odd.sum()
+    assert set_decoder.blocks_of(odd.float()).shape == odd.shape
 
 
 def test_a_row_never_left_out_moves_as_under_adam():

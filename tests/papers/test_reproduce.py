@@ -15,6 +15,7 @@ from unembed.papers.cells import Cell, run_cells
 from unembed.papers.lab import RECIPES, Recipe
 from unembed.papers.packed import is_packed, unpack
 from unembed.papers.plot import draw
+from unembed.papers.present import as_markdown
 from unembed.papers.scoring import AttackSpec
 
 EXPERIMENT = '''
@@ -181,6 +182,16 @@ def test_a_row_that_fails_is_reported_and_kept_nowhere(tmp_path: Path) -> None:
     assert result.unmeasured[0].reason.startswith("ValueError in test_reproduce.py:")
     assert "corpus" not in result.unmeasured[0].reason
     assert len(list((tmp_path / "rows").iterdir())) == 1
+
+
+def test_rows_kept_from_another_machine_are_said_to_be(tmp_path: Path) -> None:
+    cell = Cell("one", {}, lambda: [Measured("one", "F1", 0.5, 0.4, 0.6, 10)])
+    conditions = Conditions(folder=tmp_path, device="cpu")
+    run_cells(FACTS, [cell], conditions)
+    kept = next((tmp_path / "rows").iterdir())
+    kept.write_text(kept.read_text().replace("cpu (", "another machine ("))
+    result = run_cells(FACTS, [cell], conditions)
+    assert "on another machine (" in as_markdown(FACTS, result, conditions)
 
 
 def test_a_damaged_row_is_one_error(tmp_path: Path) -> None:

@@ -10,7 +10,9 @@ What limits a training step, for batch B, steps L, words V, units H: 6·B·L·V�
 word matrix and 48·B·L·H² in the cell; in bytes, with numbers of s bytes, per step of the loop 5·s·B·V of logits and
 gradients and 4·s·V·H of the word matrix and its gradient, and per batch the read and write of 28·V·H by Adam. With a
 batch of 64 and 20,000 words of 512 units the products are 80 % of the operations. ``table`` cuts V down to the
-candidates of one batch, and products in bfloat16 double or triple the rate where processor or GPU has them.
+candidates of one batch, and products in bfloat16 double or triple the rate where processor or GPU has them. Matrices
+of half precision are filled up to whole blocks of eight: a GPU's quick kernels take no others, and [EOS] alone made
+20,000 words an odd number.
 ``benchmarks/msp_throughput.py`` prints the share of each part.
 """
 
@@ -28,6 +30,10 @@ from torch import Tensor, nn
 #: When [EOS] is wanted: not at all, once no word is left, or as a member of every set (Corò A.1).
 EndRule = Literal["never", "end", "always"]
 Clock = Callable[[str], AbstractContextManager[None]]
+
+
+#: Rows and columns of matrices in half precision come in blocks of so many.
+BLOCK = 8
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,9 @@ class SetDecoder(nn.Module):
         real = first.dtype
         with clock("other"):
             rows = self.table if candidates is None else candidates.table
-            table = rows.to(self.compute)
+            table = blocks_of(rows.to(self.compute))
+            low = torch.zeros(batch, table.shape[1], dtype=self.compute, device=first.device)
+            scaled = torch.zeros_like(low)
             weight = self.weight.to(self.compute)
             inputs = torch.empty(steps, batch, 2 * hidden, dtype=self.compute, device=first.device)
             gates = torch.empty(steps, batch, 4 * hidden, dtype=real, device=first.device)
@@ -145,14 +153,15 @@ class SetDecoder(nn.Module):
                 inputs[t, :, hidden:] = state
                 state = _cell_forward((inputs[t] @ weight.T).to(real) + self.bias, cells[t], gates[t], cells[t + 1])
             with clock("vocabulary products"):
-                low = state.to(self.compute)
+                low[:, :hidden] = state
                 logits = low @ table.T
             with clock("vocabulary passes"):
+                logits[:, len(rows) :] = -torch.inf
                 if t and not self.repeats:
                     logits.scatter_(1, said[:t].T, -torch.inf)
                 said[t] = logits.argmax(1)
                 if candidates is not None and own is not None:
-                    logits += candidates.rarity.to(self.compute)
+                    logits[:, : len(rows)] += candidates.rarity.to(self.compute)
                     logits.scatter_add_(1, wanted.words, own.to(self.compute))
                 share, scale = sets.share()
                 gradient = torch.softmax(logits, 1)
@@ -161,8 +170,9 @@ class SetDecoder(nn.Module):
                 gradient.scatter_add_(1, sets.words, -share.to(self.compute))
                 scale = (scale / batch)[:, None]
             with clock("vocabulary products"):
-                torch.mul((gradient @ table).to(real), scale, out=d_hidden[t])
-                d_table.addmm_(gradient.T, (state * scale).to(self.compute))
+                torch.mul((gradient @ table)[:, :hidden].to(real), scale, out=d_hidden[t])
+                scaled[:, :hidden] = state * scale
+                d_table.addmm_(gradient.T, scaled)
             sets.said(said[t])
             current = rows[said[t]]
         with clock("cell"):
@@ -171,7 +181,7 @@ class SetDecoder(nn.Module):
             d_weight = flat.T @ inputs.view(steps * batch, -1)
         with clock("other"):
             fed = d_inputs[1:].reshape(-1, hidden)
-            total = add_rows(d_table.to(real), said[:-1].reshape(-1), fed)
+            total = add_rows(d_table[: len(rows), :hidden].to(real), said[:-1].reshape(-1), fed)
         return Gradients(
             loss, d_weight.to(real), flat.sum(0, dtype=real), d_first_hidden, d_first_cell, total, d_inputs[0]
         )
@@ -210,8 +220,9 @@ class SetDecoder(nn.Module):
     @torch.no_grad()
     def predict(self, first: Tensor) -> tuple[Tensor, Tensor]:
         """The words named at each step, -1 from [EOS] on, and the probability each had: two ``[batch, steps]``."""
-        table, weight = self.table.to(self.compute), self.weight.to(self.compute)
+        table, weight = blocks_of(self.table.to(self.compute)), self.weight.to(self.compute)
         batch = len(first)
+        low = torch.zeros(batch, table.shape[1], dtype=self.compute, device=first.device)
         state, cell = self.first_hidden.expand(batch, -1), self.first_cell.expand(batch, -1).clone()
         gates = torch.empty(batch, 4 * self.hidden, dtype=first.dtype, device=first.device)
         running = torch.ones(batch, dtype=torch.bool, device=first.device)
@@ -222,7 +233,8 @@ class SetDecoder(nn.Module):
         for t in range(self.steps):
             raw = torch.cat([current, state], 1).to(self.compute) @ weight.T
             state = _cell_forward(raw.to(first.dtype) + self.bias, cell, gates, cell)
-            logits = (state.to(self.compute) @ table.T).to(first.dtype)
+            low[:, : self.hidden] = state
+            logits = (low @ table.T)[:, : len(self.table)].to(first.dtype)
             if t and not self.repeats:
                 logits.scatter_(1, said[:, :t], -torch.inf)
             best, word = logits.max(1)
@@ -274,6 +286,14 @@ def _cell_forward(raw: Tensor, before: Tensor, gates: Tensor, after: Tensor) -> 
     enter, forget, new, leave = gates.chunk(4, 1)
     torch.addcmul(forget * before, enter, new, out=after)
     return leave * torch.tanh(after)
+
+
+def blocks_of(matrix: Tensor) -> Tensor:
+    """The matrix with rows and columns of zeros added up to whole blocks, where it is of half precision."""
+    if matrix.dtype not in (torch.bfloat16, torch.float16):
+        return matrix
+    rows, columns = (-size % BLOCK for size in matrix.shape)
+    return nn.functional.pad(matrix, (0, columns, 0, rows)) if rows or columns else matrix
 
 
 def _own(rarity: Tensor, wanted: Wanted) -> Tensor:

@@ -100,6 +100,8 @@ class Reproduction:
     rows: tuple[Measured, ...]
     notes: tuple[str, ...] = ()
     unmeasured: tuple[Unmeasured, ...] = ()
+    devices: tuple[str, ...] = ()
+    """What the rows were measured on."""
 
 
 @runtime_checkable

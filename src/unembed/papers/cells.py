@@ -14,6 +14,7 @@ from typing import Any
 from unembed._version import __version__
 from unembed.errors import DataError, UnembedError
 from unembed.papers.base import Conditions, ExperimentFacts, Measured, Reproduction, Unmeasured
+from unembed.papers.machine import device_name
 from unembed.results.io import write_atomically
 
 #: Goes up whenever the protocols change what a row means; part of every row's identity.
@@ -41,6 +42,7 @@ def run_cells(
     """
     rows: list[Measured] = []
     unmeasured: list[Unmeasured] = []
+    devices: dict[str, None] = {}
     with _threads(conditions.threads):
         for done, cell in enumerate(cells):
             if conditions.progress:
@@ -57,10 +59,11 @@ def run_cells(
                     unmeasured.append(Unmeasured(cell.setting, _place(error)))
                     continue
                 kept.write(found)
+            devices[kept.device] = None
             rows += found if conditions.size != "smoke" else [replace(row, published=None) for row in found]
     if conditions.progress and cells:
         conditions.progress("rows", len(cells), len(cells))
-    return Reproduction(tuple(rows), tuple(notes), tuple(unmeasured))
+    return Reproduction(tuple(rows), tuple(notes), tuple(unmeasured), tuple(devices))
 
 
 class _Kept:
@@ -77,19 +80,23 @@ class _Kept:
             **cell.identity,
         }
         key = hashlib.sha256(json.dumps(self.identity, sort_keys=True, default=str).encode()).hexdigest()[:24]
+        self.device = device_name(conditions.device)
         self.path: Path | None = None if conditions.folder is None else conditions.folder / "rows" / f"{key}.json"
 
     def read(self) -> list[Measured] | None:
         if self.path is None or not self.path.is_file():
             return None
         try:
-            return [Measured(**row) for row in json.loads(self.path.read_text(encoding="utf-8"))["rows"]]
+            document = json.loads(self.path.read_text(encoding="utf-8"))
+            rows = [Measured(**row) for row in document["rows"]]
+            self.device = str(document["device"])
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(f"{self.path} is damaged: delete it and run again") from error
+        return rows
 
     def write(self, rows: Sequence[Measured]) -> None:
         if self.path is not None:
-            document = {"identity": self.identity, "rows": [asdict(row) for row in rows]}
+            document = {"identity": self.identity, "device": self.device, "rows": [asdict(row) for row in rows]}
             write_atomically(self.path, json.dumps(document, indent=1, default=str) + "\n")
 
 

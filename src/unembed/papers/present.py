@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import platform
 from typing import Any
 
 from unembed._version import __version__
 from unembed.papers.base import Conditions, ExperimentFacts, Measured, Reproduction, Unmeasured
+from unembed.papers.machine import device_name
 
 
 def as_document(facts: ExperimentFacts, result: Reproduction, conditions: Conditions) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def as_document(facts: ExperimentFacts, result: Reproduction, conditions: Condit
         "seed": conditions.seed,
         "encoders": list(conditions.encoders),
         "unembed": __version__,
-        "device": device_name(conditions.device),
+        "device": measured_on(result, conditions),
         "rows": [vars(row) for row in result.rows],
         "unmeasured": [
             {**vars(row), "published": {p.metric: p.value for p in facts.published if p.setting == row.setting}}
@@ -31,18 +31,9 @@ def as_document(facts: ExperimentFacts, result: Reproduction, conditions: Condit
     }
 
 
-def device_name(asked: str) -> str:
-    """What the attacks ran on."""
-    from importlib.util import find_spec
-
-    if find_spec("torch") is None:
-        return platform.machine()
-    import torch
-
-    from unembed.nn.device import pick_device
-
-    device = pick_device(asked)
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else f"{device.type} ({platform.machine()})"
+def measured_on(result: Reproduction, conditions: Conditions) -> str:
+    """The machines of the rows, some of which may be older than this run."""
+    return " and ".join(result.devices) or device_name(conditions.device)
 
 
 def value_cell(row: Measured) -> str:
@@ -90,7 +81,7 @@ def as_markdown(facts: ExperimentFacts, result: Reproduction, conditions: Condit
         f"# {facts.name}: {facts.title}",
         "",
         f"{facts.section} of `{facts.paper}`, measured again with `unembed reproduce {facts.name} "
-        f"--size {conditions.size}`, seed {conditions.seed}, on {device_name(conditions.device)}, "
+        f"--size {conditions.size}`, seed {conditions.seed}, on {measured_on(result, conditions)}, "
         f"unembed {__version__}.",
         "",
     ]
