@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unembed.metrics.estimate import Estimate, bootstrap, mean, ratio, undefined, wilson
+from unembed.metrics.estimate import Estimate, apart, bootstrap, mean, ratio, share, undefined, wilson
 
 
 def rng(seed=0):
@@ -87,3 +87,20 @@ def test_nothing_gives_undefined():
 def test_a_value_outside_its_interval_is_refused():
     with pytest.raises(ValueError, match="outside its interval"):
         Estimate(0.5, 0.6, 0.7, 10)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=40))
+def test_a_share_always_has_an_interval_with_a_width(texts):
+    hits, groups = np.array([t[0] for t in texts]), [t[1] for t in texts]
+    found = share(hits, rng=np.random.default_rng(0), groups=groups)
+    assert found.value == pytest.approx(hits.mean())
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    if hits.all() or not hits.any():
+        assert found.high - found.low == pytest.approx(wilson(0, len(set(groups))).high)
+
+
+def test_the_difference_of_two_rates_that_never_hit_is_not_certain():
+    found = apart(wilson(0, 20), wilson(0, 20))
+    assert found.value == 0
+    assert found.low == pytest.approx(-wilson(0, 20).high)
+    assert found.high == pytest.approx(wilson(0, 20).high)

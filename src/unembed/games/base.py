@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Encoder, Vectors
 from unembed.games.threat import Adversary
-from unembed.metrics.estimate import Estimate, FloatArray, bootstrap
+from unembed.metrics.estimate import Estimate, FloatArray, Measure, apart, bootstrap, bootstrap_all
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -133,6 +133,8 @@ class Scores:
     statistic: Callable[[FloatArray], FloatArray]
     groups: Sequence[object] | None = None
     work_out: Callable[[], Detail] = Detail
+    rate: bool = False
+    """Whether the metric is a share of hits: then nothing but hits, or none, still gets an interval with a width."""
 
     @cached_property
     def _detail(self) -> Detail:
@@ -150,7 +152,8 @@ class Scores:
 
     def estimate(self, rng: np.random.Generator) -> Estimate:
         """The metric with its interval."""
-        return bootstrap(self.parts, self.statistic, rng=rng, groups=self.groups)
+        measure = Measure(self.parts, self.statistic, rate=self.rate)
+        return bootstrap_all({"": measure}, rng=rng, groups=self.groups)[""]
 
     def excess_over(self, floor: Scores, rng: np.random.Generator) -> Estimate:
         """This guess minus another one on the same targets, with a paired interval."""
@@ -159,7 +162,10 @@ class Scores:
         def difference(sums: FloatArray) -> FloatArray:
             return np.asarray(self.statistic(sums[..., :width]) - floor.statistic(sums[..., width:]))
 
-        return bootstrap(np.hstack([self.parts, floor.parts]), difference, rng=rng, groups=self.groups)
+        found = bootstrap(np.hstack([self.parts, floor.parts]), difference, rng=rng, groups=self.groups)
+        if self.rate and found.low == found.high:
+            return apart(self.estimate(rng), floor.estimate(rng))
+        return found
 
 
 @dataclass(frozen=True)

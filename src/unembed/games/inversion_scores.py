@@ -62,7 +62,7 @@ def detail(
         wanted[f"weighted_{name}"] = Measure.mean(per_text(weighted, name))
     share = np.where(content[:, sets.PRESENT] > 0, sets.recall(content), np.nan)
     for name, least in SHARES.items():
-        wanted[f"texts_{name}_recovered"] = Measure.mean(np.where(np.isnan(share), np.nan, share >= least - 1e-12))
+        wanted[f"texts_{name}_recovered"] = Measure.share(np.where(np.isnan(share), np.nan, share >= least - 1e-12))
     if pieces is not None and truth.pieces is not None:
         counts = sets.set_counts(truth.pieces, pieces)
         wanted |= {f"piece_{name}": Measure(counts, statistic) for name, statistic in _STATISTICS.items()}

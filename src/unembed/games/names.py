@@ -28,7 +28,7 @@ from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.inversion import REHEARSED, InversionGuess, InversionKnowledge, knowledge_of, words_of
 from unembed.games.threat import Adversary
-from unembed.metrics.estimate import Estimate, mean, ratio, wilson
+from unembed.metrics.estimate import Estimate, ratio, share, wilson
 from unembed.params import Parametrised
 from unembed.seeds import generator
 
@@ -211,22 +211,15 @@ class NamesGame(Parametrised):
             return self._detail(truth, said, seed)
 
         parts = np.stack([hits, np.ones(len(rows))], axis=1).astype(np.float64)
-        return Scores(parts, ratio, [truth.groups[int(i)] for i in rows], work_out)
+        return Scores(parts, ratio, [truth.groups[int(i)] for i in rows], work_out, rate=True)
 
     def _detail(self, truth: NamesTruth, said: Said, seed: int) -> Detail:
         def rate(rows: IntArray, hits: NDArray[np.bool_]) -> Estimate:
-            """Wilson's interval where the vectors come from different sentences, else a bootstrap over them.
-
-            Of nothing but hits, or none, a bootstrap would make an interval of no width: then each sentence or
-            document counts once.
-            """
+            """Wilson's interval where the vectors come from different sentences, else a bootstrap over them."""
             groups = [truth.groups[int(i)] for i in rows]
-            apart = len(set(groups))
-            if not truth.documents and apart == len(rows):
+            if not truth.documents and len(set(groups)) == len(rows):
                 return wilson(int(hits.sum()), len(rows))
-            if hits.all() or not hits.any():
-                return wilson(apart if hits.any() else 0, apart)
-            return mean(hits, rng=generator(seed, "names", "judge"), groups=groups)
+            return share(hits, rng=generator(seed, "names", "judge"), groups=groups)
 
         secondary: dict[str, Estimate] = {}
         original = np.flatnonzero(truth.kind == ORIGINAL)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,12 +84,19 @@ def bootstrap(
 class Measure:
     """Something to bootstrap: one row of ``parts`` a text, and the statistic of their column sums.
 
-    ``n`` is how many texts it rests on, where that is not all of them.
+    ``n`` is how many texts it rests on, where that is not all of them. Of a ``rate`` that is 0 or 1 a bootstrap would
+    make an interval of no width: Wilson's over what can be drawn independently (texts, or groups of them) is given.
     """
 
     parts: NDArray[np.floating] | NDArray[np.integer]
     statistic: Callable[[FloatArray], FloatArray]
     n: int | None = None
+    rate: bool = False
+
+    @classmethod
+    def share(cls, values: Sequence[float] | NDArray[np.floating] | NDArray[np.bool_]) -> Measure:
+        """The share of texts that are 1 (the others 0; NaN doesn't count)."""
+        return replace(cls.mean(values), rate=True)
 
     @classmethod
     def mean(cls, values: Sequence[float] | NDArray[np.floating] | NDArray[np.bool_]) -> Measure:
@@ -143,6 +150,11 @@ def bootstrap_all(
         if math.isnan(value) or not len(known):
             found[name] = undefined(size)
             continue
+        if measure.rate and value in (0.0, 1.0):
+            apart = int((rows[:, columns[name]][:, 1] > 0).sum())
+            bounds = wilson(apart if value else 0, apart, level=level)
+            found[name] = replace(bounds, n=size)
+            continue
         low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
         found[name] = Estimate(value, min(value, float(low)), max(value, float(high)), size, level, method)
     return found
@@ -167,6 +179,21 @@ def mean(
     kept = None if groups is None else [g for g, k in zip(groups, known, strict=True) if k]
     parts = np.stack([array[known], np.ones(int(known.sum()))], axis=1)
     return bootstrap(parts, ratio, rng=rng, groups=kept, level=level)
+
+
+def share(
+    values: Sequence[float] | NDArray[np.bool_], *, rng: np.random.Generator, groups: Sequence[object] | None = None
+) -> Estimate:
+    """The share of texts that are 1, with an interval that has a width even where all or none are."""
+    return bootstrap_all({"": Measure.share(values)}, rng=rng, groups=groups)[""]
+
+
+def apart(one: Estimate, other: Estimate) -> Estimate:
+    """The difference of two rates, its interval put together from theirs (Newcombe's hybrid score interval)."""
+    difference = one.value - other.value
+    low = difference - math.hypot(one.value - one.low, other.high - other.value)
+    high = difference + math.hypot(one.high - one.value, other.value - other.low)
+    return Estimate(difference, low, high, one.n, one.level, "newcombe")
 
 
 def ratio(sums: FloatArray) -> FloatArray:
