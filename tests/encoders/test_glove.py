@@ -53,7 +53,7 @@ def test_counts_agree_with_a_plain_loop(texts, window):
 
 
 def test_words_of_one_topic_are_neighbours_and_gender_is_a_direction():
-    encoder = GloveEncoder(dimension=20, x_max=10.0).fit(sentences())
+    encoder = GloveEncoder(dimension=100).fit(sentences())
     assert topics_found(encoder) > 0.9
     assert analogies_solved(encoder) > 0.9
 
