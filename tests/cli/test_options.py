@@ -39,6 +39,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
     "game": (["keyword"], "games", ["keyword"]),
     "attack": (["keyword/svm"], "attacks", ["keyword/svm"]),
     "keyword": (["fox"], "keyword.words", ["fox"]),
+    "pattern": (["iban"], "pattern.formats", ["iban"]),
     "names": ("people.txt", "names.file", "people.txt"),
     "set_": (["inversion/mlc.epochs=3"], "params", {"inversion/mlc": {"epochs": 3}}),
     "share": (0.3, "share", 0.3),

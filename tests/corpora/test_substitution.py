@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from unembed.corpora import build_vocabulary, contains_keyword, substitute
 from unembed.corpora.generators.messages import generate_messages
+from unembed.corpora.substitution import noun_like, substitute_at
 from unembed.corpora.words import words
 from unembed.errors import DataError, UsageError
 
@@ -79,3 +80,23 @@ def test_what_can_not_be_a_keyword_or_vocabulary_is_refused():
         contains_keyword(["a"], [" "])
     with pytest.raises(DataError):
         substitute(["a b"], "head", ["head"], np.random.default_rng(0))
+
+
+def test_a_keyword_takes_the_place_of_one_word_wherever_it_stands():
+    rng = np.random.default_rng(0)
+    changed = substitute_at("Salad! The salad, a SALAD bowl.", frozenset({"salad"}), "hip joint", rng)
+    assert changed == "Hip joint! The hip joint, a HIP JOINT bowl."
+    assert substitute_at("no such word", frozenset({"salad"}), "hip", rng) is None
+
+
+def test_words_used_like_nouns_are_found_by_the_company_they_keep():
+    texts = [
+        "the salad was cold",
+        "a salad is fine",
+        "my salad and soup",
+        "we quickly left",
+        "they quickly ate the soup",
+    ]
+    found = noun_like(texts * 2)
+    assert "salad" in found
+    assert not {"quickly", "the", "cold"} & found

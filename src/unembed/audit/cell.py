@@ -259,11 +259,16 @@ def _slices(task: Task, played: Play) -> list[Slice]:
     return slices
 
 
+def _target_name(target_ids: Sequence[str], row: int, number: int) -> str:
+    """The id of a target; what the challenger wrote itself (row -1) has none."""
+    return target_ids[row] if row >= 0 else f"made up {number + 1}"
+
+
 def _samples(task: Task, played: Play, target_ids: Sequence[str], rows: Any) -> list[Sample]:
     show: Callable[[str], str] = (lambda w: w) if task.samples else mask
     return [
         Sample(
-            target=target_ids[example.row if rows is None else int(rows[example.row])],
+            target=_target_name(target_ids, example.row if rows is None else int(rows[example.row]), example.row),
             truth=[show(w) for w in example.truth],
             recovered=[show(w) for w in example.recovered],
             hits=[w in example.truth for w in example.recovered],

@@ -12,12 +12,14 @@ from unembed.attacks import ATTACKS
 from unembed.attacks.base import AttackFacts
 from unembed.audit.curve import curve_sizes
 from unembed.audit.names import names_of
+from unembed.audit.patterns import pattern_games, with_format
 from unembed.audit.prepare import Sides
 from unembed.audit.spec import AuditSpec
 from unembed.defenses import DEFENSES
 from unembed.encoders.base import EncoderCard
 from unembed.errors import UsageError
 from unembed.games import GAMES
+from unembed.games.columns import holds_quantities
 from unembed.games.threat import ADVERSARIES, Adversary, Capability
 from unembed.results.schema import Skipped
 from unembed.seeds import seed_for
@@ -67,7 +69,13 @@ def played_games(spec: AuditSpec, sides: Sides) -> tuple[list[Any], list[Skipped
         if name == "attribute":
             if not spec.data.attributes:
                 skipped.append(Skipped(what="attribute", reason="no attribute column was named (--attribute COLUMN)"))
-            games += [make(column=column, **given) for column in spec.data.attributes]
+            columns = [c for c in spec.data.attributes if c not in _quantities(spec, sides)]
+            games += [make(column=column, **given) for column in columns]
+        elif name == "number":
+            columns = _quantities(spec, sides)
+            if not columns:
+                skipped.append(Skipped(what="number", reason="no attribute column holds quantities"))
+            games += [make(column=column, **given) for column in columns]
         elif name == "keyword":
             if not sides.keywords:
                 skipped.append(
@@ -78,17 +86,31 @@ def played_games(spec: AuditSpec, sides: Sides) -> tuple[list[Any], list[Skipped
                 )
             else:
                 games.append(make(**{"keywords": sides.keywords, "samples": spec.keyword.samples, **given}))
+        elif name == "reassembly" and sides.keywords_given and len(sides.keywords) > make(**given).top:
+            games.append(make(**{"keywords": sides.keywords, **given}))
         elif name == "names":
             reason = _no_names(spec)
             if reason:
                 skipped.append(Skipped(what="names", reason=reason))
             else:
                 games.append(make(names=names_of(spec.names, sides), **given))
+        elif name == "pattern":
+            made, left_out = pattern_games(spec, sides, given)
+            games += made
+            skipped += left_out
         elif name == "inversion" and given.get("classes") == "rules":
             games.append(make(**{"names": names_of(spec.names, sides), **given}))
         else:
             games.append(make(**given))
     return games, skipped
+
+
+def _quantities(spec: AuditSpec, sides: Sides) -> list[str]:
+    """Attribute columns whose values are quantities: the game of numbers asks for them where it is played."""
+    if "number" not in spec.games or spec.params.get("attribute", {}).get("numbers") == "classes":
+        return []
+    held = sides.known["inside"]
+    return [c for c in spec.data.attributes if holds_quantities(held.column(c))]
 
 
 def _no_names(spec: AuditSpec) -> str | None:
@@ -119,15 +141,16 @@ def make_plan(spec: AuditSpec, sides: Sides, card: EncoderCard, vectors_digest: 
                     )
                 )
                 continue
+            placed = with_format(adversary) if game.facts.name == "pattern" else adversary
             for attack_name in _attacks_for(spec, game.facts.played_by):
                 facts = ATTACKS.get(attack_name).facts
-                missing = adversary.missing(facts.requires)
+                missing = placed.missing(facts.requires)
                 if missing:
                     skipped.append(_missing(attack_name, adversary, missing))
                     continue
                 if _repeats_the_insider(adversary, facts, spec):
                     continue
-                cells += _cells(spec, sides, adversary, game, attack_name, card, vectors_digest)
+                cells += _cells(spec, sides, placed, game, attack_name, card, vectors_digest)
     wanted = {GAMES.get(g).facts.played_by for g in spec.games}
     named = [n for n in spec.attacks if ATTACKS.get(n).facts.game not in wanted]
     if named:
@@ -197,16 +220,15 @@ def _left_out(spec: AuditSpec) -> list[Skipped]:
     """Games nobody asked for, and the questions this version can't ask."""
     unasked = [Skipped(what=g, reason="not among the games of this audit") for g in GAMES if g not in spec.games]
     absent = {
-        "pattern": "recovery of whole numbers and codes",
         "membership": "whether a text was used to train the encoder",
-        "fingerprint": "which encoder made the vectors",
     }
     unbuilt = [
         Skipped(what=name, reason=f"{meaning}: not part of this version")
         for name, meaning in absent.items()
         if not any(g.startswith(name) for g in GAMES)
     ]
-    return unasked + unbuilt
+    elsewhere = Skipped(what="fingerprint", reason="which encoder made the vectors is asked by unembed fingerprint")
+    return [*unasked, *unbuilt, elsewhere]
 
 
 def _attacks_for(spec: AuditSpec, game: str) -> list[str]:

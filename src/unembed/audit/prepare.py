@@ -20,6 +20,7 @@ from unembed.encoders.base import DenseVectors, Encoder, Vectors
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache
 from unembed.encoders.vectors import VectorsEncoder
 from unembed.errors import CannotMeasureError, DataError, UsageError
+from unembed.games.columns import holds_quantities
 from unembed.results.schema import DataCard
 from unembed.seeds import seed_for
 
@@ -64,7 +65,7 @@ def read_sides(spec: AuditSpec) -> Sides:
         share=spec.share,
         by=spec.data.group,
         time=spec.data.time,
-        attribute=spec.data.attributes[0] if spec.data.attributes else None,
+        attribute=_first_of_classes(spec, corpus),
         max_targets=spec.max_targets,
         seed=seed_for(spec.seed, "split"),
     )
@@ -99,6 +100,12 @@ def read_sides(spec: AuditSpec) -> Sides:
         known["external"] = external
         cards.append(card)
     return Sides(target, known, keywords, bool(words), cards)
+
+
+def _first_of_classes(spec: AuditSpec, corpus: Corpus) -> str | None:
+    """The first attribute whose values both sides must share; of quantities they need not share a single one."""
+    names = spec.params.get("attribute", {}).get("numbers") == "classes"
+    return next((c for c in spec.data.attributes if names or not holds_quantities(corpus.column(c))), None)
 
 
 def _read_main(spec: AuditSpec) -> tuple[Corpus, dict[str, Any]]:

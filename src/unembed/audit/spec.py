@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from unembed.audit.curve import Curve, check_curve
+from unembed.corpora.patterns import parse_pattern
 from unembed.errors import UsageError
 from unembed.games.threat import ADVERSARIES
 from unembed.gate.policy import Policy
@@ -89,6 +90,25 @@ class NamesSpec(Part):
         return self
 
 
+class PatternSpec(Part):
+    """Secrets of which form the pattern game asks for; without a format it is not played."""
+
+    formats: list[str] = Field(default_factory=list, description="names of ready patterns, or formats")
+    sentences: list[str] = Field(default_factory=list, description="sentences round a secret, with {secret} in them")
+    pairs: int = Field(default=4000, ge=20, description="secrets the adversary makes up and has encoded")
+
+    @model_validator(mode="after")
+    def _formats_parse(self) -> PatternSpec:
+        for format in self.formats:
+            try:
+                parse_pattern(format)
+            except UsageError as error:
+                raise ValueError(str(error)) from error
+        if self.sentences and not self.formats:
+            raise ValueError("sentences go with a pattern")
+        return self
+
+
 class DefenseSpec(Part):
     """One defense; every other key is one of its parameters."""
 
@@ -125,7 +145,9 @@ class AuditSpec(Part):
     encoder: EncoderSpec = EncoderSpec()
     external: ExternalSpec = ExternalSpec()
     adversaries: list[str] = Field(default_factory=lambda: list(ADVERSARIES))
-    games: list[str] = Field(default_factory=lambda: ["inversion", "keyword", "attribute", "names"])
+    games: list[str] = Field(
+        default_factory=lambda: ["inversion", "keyword", "attribute", "number", "names", "pattern"]
+    )
     attacks: list[str] = Field(default_factory=list, description="none: every default attack of the games")
     params: dict[str, dict[str, Any]] = Field(default_factory=dict, description="parameters by attack or game")
     share: float = Field(default=0.5, gt=0, lt=1, description="share of the collection the insider holds")
@@ -136,6 +158,7 @@ class AuditSpec(Part):
     max_targets: int = Field(default=2000, ge=2)
     keyword: KeywordSpec = KeywordSpec()
     names: NamesSpec = NamesSpec()
+    pattern: PatternSpec = PatternSpec()
     defenses: list[DefenseSpec] = Field(default_factory=list)
     policy: Policy | None = None
     baseline: str | None = None
@@ -157,6 +180,7 @@ QUICK: dict[str, Any] = {
     "data": {"max_texts": 2000},
     "external": {"rows": 1000},
     "keyword": {"samples": 60},
+    "pattern": {"pairs": 1500},
     "max_targets": 1000,
     "params": {"inversion/sparse-coding": {"weakest": 0.1}},
 }

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unembed.cli import attack, audit, cache, compare, demo, doctor, gate, listing, report, reproduce, show
+from unembed.cli import attack, audit, cache, compare, demo, doctor, fingerprint, gate, listing, report, reproduce, show
 
 MEASURE, RESULTS, LOOK = "Measure", "Results", "Look around"
 
@@ -50,6 +50,7 @@ def _add(name: str, verb: Callable[..., Any], example: str, panel: str) -> None:
 _add("demo", demo.demo, demo.EXAMPLE, MEASURE)
 _add("audit", audit.audit, audit.EXAMPLE, MEASURE)
 _add("attack", attack.attack, attack.EXAMPLE, MEASURE)
+_add("fingerprint", fingerprint.fingerprint, fingerprint.EXAMPLE, MEASURE)
 _add("reproduce", reproduce.reproduce, reproduce.EXAMPLE, MEASURE)
 _add("report", report.report, report.EXAMPLE, RESULTS)
 _add("compare", compare.compare, compare.EXAMPLE, RESULTS)

@@ -137,6 +137,15 @@ class CommonFlags(TextFlags):
         Strings,
         typer.Option(help="Word the keyword game asks for; repeat (default: proposed).", rich_help_panel=THREAT),
     ] = None
+    pattern: Annotated[
+        Strings,
+        typer.Option(
+            help="Secret of known form to read back: citizen-id, iban, phone … or a format such as "
+            "'{birth:date}-{seq:digits3}'; repeat.",
+            metavar="NAME|FORMAT",
+            rich_help_panel=THREAT,
+        ),
+    ] = None
     names: Annotated[
         str | None,
         typer.Option(
@@ -269,7 +278,10 @@ class AuditFlags(CommonFlags):
     ] = None
     game: Annotated[
         Strings,
-        typer.Option(help="Question: inversion, keyword, attribute, names; repeat.", rich_help_panel=THREAT),
+        typer.Option(
+            help="Question: inversion, keyword, reassembly, attribute, number, names, pattern; repeat.",
+            rich_help_panel=THREAT,
+        ),
     ] = None
     attack: Annotated[
         Strings,

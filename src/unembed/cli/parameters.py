@@ -18,6 +18,7 @@ _ELSEWHERE = {
     "column": "--attribute",
     "keywords": "--keyword",
     "names": "--names",
+    "pattern": "--pattern",
 }
 
 

@@ -37,6 +37,8 @@ def attack_request(flags: AttackFlags) -> tuple[AuditSpec, dict[str, Any]]:
         _put(over, [], "curve")
     if game == "attribute" and not flags.attribute:
         raise UsageError(f"'{flags.name}' needs a column to infer: add --attribute COLUMN")
+    if game == "pattern" and not flags.pattern:
+        raise UsageError(f"'{flags.name}' needs the form of the secret: add --pattern NAME or FORMAT")
     if game != "inversion" and flags.names is not None:
         raise UsageError(f"--names goes with the attacks of 'inversion', not with '{flags.name}'")
     _check_options(flags)
@@ -79,6 +81,7 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
     _put(over, flags.external_column, "external", "column")
     _put(over, flags.adversary, "adversaries")
     _put(over, flags.keyword, "keyword", "words")
+    _put(over, flags.pattern, "pattern", "formats")
     _put(over, flags.names, "names", "file")
     _put(over, flags.names_column, "names", "column")
     _put(over, flags.find_names, "names", "find")
@@ -145,10 +148,12 @@ def _check_spec(spec: AuditSpec, data: dict[str, Any]) -> None:
         raise UsageError("the vectors come from a file, so there is no encoder to choose: leave one out")
     if spec.data.vectors_column and not spec.data.vectors:
         raise UsageError("--vectors-column goes with --vectors")
-    if spec.data.attributes and "attribute" not in spec.games:
+    if spec.data.attributes and not {"attribute", "number"} & set(spec.games):
         raise UsageError("attribute columns are named, but the game 'attribute' is not played: add it")
     if spec.keyword.words and "keyword" not in spec.games:
         raise UsageError("keywords are named, but the game 'keyword' is not played: add it")
+    if spec.pattern.formats and "pattern" not in spec.games:
+        raise UsageError("a pattern is named, but the game 'pattern' is not played: add it")
     if spec.names.file and "names" not in spec.games:
         raise UsageError("a file of names is given, but the game 'names' is not played: add it")
     if data.get("curve") and "inversion" not in spec.games:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from unembed.corpora.generators import GENERATORS
     from unembed.corpora.names import find_names, read_names
     from unembed.corpora.paragraphs import Paragraphs, build_paragraphs, cut_into_sentences, keep_sentences
+    from unembed.corpora.patterns import Pattern, parse_pattern
     from unembed.corpora.readers import ReadReport, iter_rows, read_corpus, read_corpus_with_report
     from unembed.corpora.splits import Split, SplitReport, split_corpus
     from unembed.corpora.substitution import Substituted, contains_keyword, substitute
@@ -41,6 +42,7 @@ _HOMES = {
     "generators": ("GENERATORS",),
     "names": ("find_names", "read_names"),
     "paragraphs": ("Paragraphs", "build_paragraphs", "cut_into_sentences", "keep_sentences"),
+    "patterns": ("Pattern", "parse_pattern"),
     "readers": ("ReadReport", "iter_rows", "read_corpus", "read_corpus_with_report"),
     "splits": ("Split", "SplitReport", "split_corpus"),
     "substitution": ("Substituted", "contains_keyword", "substitute"),
@@ -64,6 +66,7 @@ __all__ = [
     "DuplicateReport",
     "LeakReport",
     "Paragraphs",
+    "Pattern",
     "ReadReport",
     "Split",
     "SplitReport",
@@ -79,6 +82,7 @@ __all__ = [
     "iter_rows",
     "keep_sentences",
     "near_duplicates",
+    "parse_pattern",
     "read_corpus",
     "read_corpus_with_report",
     "read_names",

@@ -3,22 +3,34 @@
 Each text gives two examples: itself, and a copy whose label is the other way round. In a copy of a text
 without the keyword a random word becomes the keyword; in a copy of a text with it, every occurrence
 becomes another random word of the vocabulary. The corpus is twice enlarged and balanced.
+
+Where the adversary's texts do not hold the keyword at all, a random word is a poor place for it: a body part
+that stands where a verb stood makes vectors unlike those of real sentences. Pan VI-C therefore takes sentences with one
+noun (*salad*) and puts the keyword, or a random word, in its place: :func:`substitute_at`. :func:`noun_like` finds such
+words in any English corpus, by the company they keep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from unembed.corpora.words import Vocabulary, word_spans, words
+from unembed.corpora.words import Vocabulary, is_content_word, word_spans, words
 from unembed.errors import DataError, UsageError
 
 BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 Spans = list[tuple[str, int, int]]
+# fmt: off
+_DETERMINERS = frozenset((
+    "a", "an", "the", "my", "your", "his", "her", "its", "our", "their", "this", "that", "these", "those", "no", "any",
+    "each", "every",
+))
+# fmt: on
 
 
 @dataclass(frozen=True)
@@ -62,6 +74,36 @@ def substitute(
         rows += [row, row]
     original = np.arange(len(out)) % 2 == 0
     return Substituted(out, np.array(labels, dtype=bool), np.array(rows, dtype=np.int64), original)
+
+
+def substitute_at(text: str, places: frozenset[str], keyword: str, rng: np.random.Generator) -> str | None:
+    """The text with the keyword in the place of one of its words that are among ``places``; None where none is.
+
+    All occurrences of the chosen word change, so that nothing of it is left beside the keyword.
+    """
+    spans = word_spans(text)
+    there = sorted({word for word, _, _ in spans} & places)
+    if not there:
+        return None
+    gone = there[int(rng.integers(len(there)))] if len(there) > 1 else there[0]
+    changed = text
+    for word, start, end in reversed(spans):
+        if word == gone:
+            changed = changed[:start] + _in_case_of(text[start:end], keyword) + changed[end:]
+    return changed
+
+
+def noun_like(texts: Iterable[str], *, min_count: int = 3, share: float = 0.2) -> frozenset[str]:
+    """English words that often stand between a determiner and a function word or the end, as nouns do."""
+    seen: Counter[str] = Counter()
+    alike: Counter[str] = Counter()
+    for text in texts:
+        found = words(text)
+        for before, word, after in zip(["", *found], found, [*found[1:], ""], strict=False):
+            if is_content_word(word):
+                seen[word] += 1
+                alike[word] += before in _DETERMINERS and not is_content_word(after)
+    return frozenset(w for w, n in seen.items() if n >= min_count and alike[w] >= share * n)
 
 
 def contains_keyword(texts: Sequence[str], keywords: Sequence[str]) -> BoolArray:

@@ -12,8 +12,11 @@ GAMES: Registry[type[Any]] = Registry(
     {
         "inversion": "unembed.games.inversion:InversionGame",
         "keyword": "unembed.games.keyword:KeywordGame",
+        "reassembly": "unembed.games.reassembly:ReassemblyGame",
         "attribute": "unembed.games.attribute:AttributeGame",
+        "number": "unembed.games.number:NumberGame",
         "names": "unembed.games.names:NamesGame",
+        "pattern": "unembed.games.pattern:PatternGame",
     },
     group="unembed.games",
     check=check_game,

@@ -1,6 +1,11 @@
 """The attribute game: which author, gender, topic … belongs to the text behind the vector? (Song 4, Alg. 3)
 
-The adversary has labelled texts of the same classes; any column of the user's data can be the attribute.
+The adversary has labelled texts of the same classes; any column of the user's data can be the attribute. Columns of
+quantities are cut into ranges here; ``games.number`` asks for the quantity itself.
+
+A mean hides who is exposed, so every class has its own row, the most exposed first: the share of its texts that are
+recognised, beside the share of all other texts that are taken for it. An attack that says one class of everything
+recognises that class always and gives nothing away.
 """
 
 from __future__ import annotations
@@ -8,23 +13,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
-from unembed.errors import CannotMeasureError
+from unembed.errors import CannotMeasureError, UnknownNameError, UsageError
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.columns import absent, as_number, holds_quantities
+from unembed.games.text_baseline import text_cnn_scores
 from unembed.games.threat import Adversary
 from unembed.metrics.classes import macro_recall, top_k_hits
-from unembed.metrics.estimate import mean, wilson
+from unembed.metrics.estimate import Estimate, mean, wilson
 from unembed.params import Parametrised
-from unembed.seeds import generator
+from unembed.seeds import generator, seed_for
 
 NUMERIC_BINS = 4
 MIN_TARGETS = 5
+#: Yardsticks that read the texts themselves; see ``games.text_baseline``.
+BASELINES = ("none", "text-cnn")
+NUMBERS = ("ranges", "classes")
 
 
 @dataclass(frozen=True)
@@ -38,11 +48,12 @@ class AttributeKnowledge:
 
 @dataclass(frozen=True)
 class AttributeTruth:
-    """The class of every target."""
+    """The class of every target; ``reading`` is what a reader of the texts says, where one was asked for."""
 
     labels: IntArray
     classes: tuple[str, ...]
     groups: Sequence[object] | None
+    reading: AttributeGuess | None = None
 
 
 #: A guess: one score a target and class.
@@ -61,15 +72,25 @@ class AttributeGame(Parametrised):
         consequence="Vectors without names still point to people: whoever knows the attribute for some texts "
         "can tell it for others.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024"),
+        version=2,
     )
 
     def __init__(
-        self, *, column: str, max_classes: int = 100, min_labels: int = 5, labels_per_class: int | None = 50
+        self,
+        *,
+        column: str,
+        max_classes: int = 1000,
+        min_labels: int = 5,
+        labels_per_class: int | None = 50,
+        numbers: Literal["ranges", "classes"] = "ranges",
+        baseline: Literal["none", "text-cnn"] = "none",
     ) -> None:
         self.column = column
         self.max_classes = max_classes
         self.min_labels = min_labels
         self.labels_per_class = labels_per_class
+        self.numbers = numbers
+        self.baseline = baseline
 
     @property
     def subject(self) -> str | None:
@@ -81,44 +102,34 @@ class AttributeGame(Parametrised):
         return []
 
     def deal(self, material: Material) -> Deal[AttributeKnowledge, AttributeTruth]:
-        """The most frequent classes that both sides have; others are left out and counted in the notes."""
+        """The classes that both sides have often enough; others are left out and counted in the notes."""
+        self._check()
         known_values, target_values, binned = _as_labels(
-            material.known.column(self.column), material.target.column(self.column)
+            material.known.column(self.column), material.target.column(self.column), self.numbers == "ranges"
         )
         labelled = Counter(v for v in known_values if v is not None)
         asked = Counter(v for v in target_values if v is not None)
         usable = [c for c in labelled if labelled[c] >= self.min_labels and asked[c] >= MIN_TARGETS]
         classes = tuple(sorted(sorted(usable, key=lambda c: (-labelled[c], c))[: self.max_classes]))
         if len(classes) < 2:
-            raise CannotMeasureError(
-                f"column '{self.column}' has {len(classes)} value(s) with at least {self.min_labels} labelled texts "
-                f"for the adversary and {MIN_TARGETS} targets; two are needed"
-            )
+            raise CannotMeasureError(self._too_few(labelled, asked, len(classes)))
         index = {c: i for i, c in enumerate(classes)}
         rng = generator(material.seed, "attribute", self.column)
         known_rows = _labelled_rows(known_values, index, self.labels_per_class, rng)
         target_rows = np.array([i for i, v in enumerate(target_values) if v in index], dtype=np.int64)
-        notes = []
-        dropped = len(target_values) - len(target_rows)
-        if dropped:
-            notes.append(
-                f"{dropped:,} of {len(target_values):,} targets are not asked about: no label, or a value with fewer "
-                f"than {self.min_labels} labelled texts or {MIN_TARGETS} targets, or beyond {self.max_classes} values"
-            )
+        known_labels = np.array([index[str(known_values[i])] for i in known_rows], dtype=np.int64)
+        notes = self._left_out(labelled, asked, target_values, len(target_rows), classes)
         if binned:
             notes.append(f"numeric column cut into {NUMERIC_BINS} ranges of equal size")
         groups = material.groups
         return Deal(
-            AttributeKnowledge(
-                material.known_vectors[known_rows],
-                np.array([index[str(known_values[i])] for i in known_rows], dtype=np.int64),
-                classes,
-            ),
+            AttributeKnowledge(material.known_vectors[known_rows], known_labels, classes),
             material.target_vectors[target_rows],
             AttributeTruth(
                 np.array([index[str(target_values[i])] for i in target_rows], dtype=np.int64),
                 classes,
                 None if groups is None else [groups[i] for i in target_rows],
+                self._reading(material, known_rows, known_labels, len(classes), target_rows),
             ),
             pairs=len(known_rows),
             queries=0,
@@ -126,24 +137,90 @@ class AttributeGame(Parametrised):
             rows=target_rows,
         )
 
+    def _check(self) -> None:
+        for name, value, known in (("numbers", self.numbers, NUMBERS), ("baseline", self.baseline, BASELINES)):
+            if value not in known:
+                raise UnknownNameError(f"value of '{name}'", value, known)
+        for name in ("max_classes", "min_labels", "labels_per_class"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UsageError(f"'{name}' of the game 'attribute' is at least 1, not {value}")
+
+    def _reading(
+        self, material: Material, known: IntArray, labels: IntArray, classes: int, targets: IntArray
+    ) -> AttributeGuess | None:
+        """What somebody says who reads the targets, taught by the adversary's labelled texts."""
+        if self.baseline == "none":
+            return None
+        return text_cnn_scores(
+            [material.known.texts[i] for i in known],
+            labels,
+            classes,
+            [material.target.texts[i] for i in targets],
+            seed=seed_for(material.seed, "attribute", self.column, self.baseline),
+        )
+
+    def _too_few(self, labelled: Counter[str], asked: Counter[str], usable: int) -> str:
+        """Why there is nothing to tell apart, and what would help."""
+        values = labelled.keys() | asked.keys()
+        if len(values) < 2:
+            return f"column '{self.column}' has {len(values)} value(s): two are needed to tell one from another"
+        single = sum(count == 1 for count in labelled.values())
+        alone = f" ({single:,} have a single labelled text)" if single else ""
+        return (
+            f"column '{self.column}' has {usable} value(s) with at least {self.min_labels} labelled texts for the "
+            f"adversary and {MIN_TARGETS} targets; two are needed. It has {len(values):,} values in all{alone}: give "
+            "more texts of each, or fewer values"
+        )
+
+    def _left_out(
+        self,
+        labelled: Counter[str],
+        asked: Counter[str],
+        targets: Sequence[str | None],
+        kept: int,
+        classes: Sequence[str],
+    ) -> list[str]:
+        """Targets and values that are not asked about, by reason: none goes without a word."""
+        if kept == len(targets) and len(classes) == len(labelled.keys() | asked.keys()):
+            return []
+        blank = sum(v is None for v in targets)
+        notes = []
+        if kept < len(targets):
+            rest = len(targets) - kept - blank
+            notes.append(
+                f"{len(targets) - kept:,} of {len(targets):,} targets are not asked about: {blank:,} without a value, "
+                f"{rest:,} with one that is left out"
+            )
+        values = labelled.keys() | asked.keys()
+        few = [v for v in values if labelled[v] < self.min_labels]
+        short = [v for v in values if labelled[v] >= self.min_labels and asked[v] < MIN_TARGETS]
+        beyond = len(values) - len(few) - len(short) - len(classes)
+        if few or short or beyond:
+            single = sum(labelled[v] == 1 for v in few)
+            notes.append(
+                f"{len(values) - len(classes):,} of {len(values):,} values are left out: {len(few):,} with fewer than "
+                f"{self.min_labels} labelled texts ({single:,} with a single one), {len(short):,} with fewer than "
+                f"{MIN_TARGETS} targets, {beyond:,} beyond the {self.max_classes:,} most frequent"
+            )
+        return notes
+
     def judge(self, truth: AttributeTruth, guess: AttributeGuess, seed: int) -> Scores:
-        """Balanced accuracy; plain, top-5 and per class beside it."""
-        n, count = len(truth.labels), len(truth.classes)
-        right = top_k_hits(guess, truth.labels, 1)
-        member = np.zeros((n, count))
-        member[np.arange(n), truth.labels] = 1
-        parts = np.hstack([member * right[:, None], member])
+        """Balanced accuracy; plain, top-5, per class and the yardstick beside it."""
+        parts = _class_parts(truth, guess)
 
         def work_out() -> Detail:
             rng = generator(seed, "attribute", "judge")
-            secondary = {"accuracy": mean(right, rng=rng, groups=truth.groups)}
-            if count > 5:
-                secondary["top5_accuracy"] = mean(top_k_hits(guess, truth.labels, 5), rng=rng, groups=truth.groups)
-            slices = []
-            for c, name in enumerate(truth.classes):
-                own = truth.labels == c
-                slices.append(SliceScore("class", name, wilson(int(right[own].sum()), int(own.sum())), 1 / count))
-            return Detail(secondary, tuple(slices))
+            slices = _by_class(truth, guess)
+            exposed = sum(s.floor is not None and s.estimate.low > s.floor for s in slices)
+            secondary = {**_shares(truth, guess, rng), "classes_recognised": wilson(exposed, len(slices))}
+            if truth.reading is not None:
+                read = Scores(_class_parts(truth, truth.reading), macro_recall, truth.groups)
+                here = Scores(parts, macro_recall, truth.groups)
+                secondary["text_cnn_balanced_accuracy"] = read.estimate(rng)
+                secondary |= {f"text_cnn_{k}": e for k, e in _shares(truth, truth.reading, rng).items()}
+                secondary["more_than_text_cnn"] = here.excess_over(read, rng)
+            return Detail(secondary, slices)
 
         return Scores(parts, macro_recall, truth.groups, work_out)
 
@@ -164,6 +241,34 @@ class AttributeGame(Parametrised):
         ]
 
 
+def _class_parts(truth: AttributeTruth, guess: AttributeGuess) -> NDArray[np.float64]:
+    """One row a target: right answers by class, then targets by class."""
+    n = len(truth.labels)
+    member = np.zeros((n, len(truth.classes)))
+    member[np.arange(n), truth.labels] = 1
+    return np.hstack([member * top_k_hits(guess, truth.labels, 1)[:, None], member])
+
+
+def _shares(truth: AttributeTruth, guess: AttributeGuess, rng: np.random.Generator) -> dict[str, Estimate]:
+    """Share of targets whose class is named, and is among the first five where there are more."""
+    found = {"accuracy": mean(top_k_hits(guess, truth.labels, 1), rng=rng, groups=truth.groups)}
+    if len(truth.classes) > 5:
+        found["top5_accuracy"] = mean(top_k_hits(guess, truth.labels, 5), rng=rng, groups=truth.groups)
+    return found
+
+
+def _by_class(truth: AttributeTruth, guess: AttributeGuess) -> tuple[SliceScore, ...]:
+    """How often each class is recognised against how often others are taken for it; most exposed first."""
+    right, said = top_k_hits(guess, truth.labels, 1), guess.argmax(axis=1)
+    slices = []
+    for c, name in enumerate(truth.classes):
+        own = truth.labels == c
+        others = int((~own).sum())
+        mistaken = float((said[~own] == c).sum() / others) if others else 0.0
+        slices.append(SliceScore("class", name, wilson(int(right[own].sum()), int(own.sum())), mistaken))
+    return tuple(sorted(slices, key=lambda s: (s.floor or 0.0) - s.estimate.low))
+
+
 def _labelled_rows(
     values: Sequence[str | None], index: dict[str, int], per_class: int | None, rng: np.random.Generator
 ) -> IntArray:
@@ -181,27 +286,25 @@ def _labelled_rows(
     return np.sort(np.array(kept, dtype=np.int64))
 
 
-def _as_labels(known: Sequence[Any], target: Sequence[Any]) -> tuple[list[str | None], list[str | None], bool]:
-    """Both sides' values as strings; a numeric column with many values is cut into ranges.
+def _as_labels(
+    known: Sequence[Any], target: Sequence[Any], ranges: bool
+) -> tuple[list[str | None], list[str | None], bool]:
+    """Both sides' values as strings; a column of quantities is cut into ranges.
 
     The cuts come from the adversary's labels, which is what it knows.
     """
-    numbers = [v for v in known if isinstance(v, (int, float)) and not isinstance(v, bool)]
-    present = [v for v in known if not _absent(v)]
-    if len(numbers) == len(present) and len(set(numbers)) > 20:
-        edges = np.unique(np.quantile(np.array(numbers, dtype=float), np.linspace(0, 1, NUMERIC_BINS + 1)[1:-1]))
+    if ranges and holds_quantities(known):
+        numbers = [n for v in known if (n := as_number(v)) is not None]
+        edges = np.unique(np.quantile(np.array(numbers), np.linspace(0, 1, NUMERIC_BINS + 1)[1:-1]))
         names = [f"range {i + 1}" for i in range(len(edges) + 1)]
 
         def cut(value: Any) -> str | None:
-            return None if _absent(value) else names[int(np.searchsorted(edges, float(value), side="right"))]
+            number = as_number(value)
+            return None if number is None else names[int(np.searchsorted(edges, number, side="right"))]
 
         return [cut(v) for v in known], [cut(v) for v in target], True
     return [_name(v) for v in known], [_name(v) for v in target], False
 
 
 def _name(value: Any) -> str | None:
-    return None if _absent(value) else str(value)
-
-
-def _absent(value: Any) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and np.isnan(value))
+    return None if absent(value) else str(value)

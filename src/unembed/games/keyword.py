@@ -2,7 +2,8 @@
 
 Each keyword has a balanced test set: all targets that hold it, and as many that don't (Pan VI-C). The
 adversary trains on its own texts, balanced by the word substitution trick (Pan VI-B): with query access
-it has the substituted texts encoded; without, it has only the texts as they are.
+it has the substituted texts encoded; without, it has only the texts as they are. Keywords that stand in no
+target can be asked for as well (Pan Table III): then only false alarms are counted, and saying no is always right.
 """
 
 from __future__ import annotations
@@ -15,29 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.corpora.corpus import Corpus
-from unembed.corpora.substitution import contains_keyword, substitute
-from unembed.corpora.words import build_vocabulary
+from unembed.corpora.substitution import contains_keyword
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
-from unembed.games.rows import stack_rows
-from unembed.games.threat import Adversary, Capability
+from unembed.games.keyword_texts import KeywordKnowledge, Training, check_training, knowledge_of, training_texts
+from unembed.games.threat import Adversary
 from unembed.metrics.classes import macro_recall
-from unembed.metrics.estimate import wilson
+from unembed.metrics.estimate import bootstrap, wilson
 from unembed.params import Parametrised
 from unembed.seeds import generator
 
+__all__ = ["EpochGuess", "KeywordGame", "KeywordGuess", "KeywordKnowledge", "KeywordTruth"]
+
 MIN_POSITIVES = 5
-
-
-@dataclass(frozen=True)
-class KeywordKnowledge:
-    """Vectors with, for every keyword, the rows to train on and their labels."""
-
-    vectors: Vectors
-    rows: tuple[IntArray, ...]
-    labels: tuple[NDArray[np.bool_], ...]
-    keywords: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -50,17 +42,26 @@ class KeywordTruth:
     groups: Sequence[object] | None
 
 
-#: A guess: one score a target and keyword; above zero means "it is there".
-KeywordGuess = NDArray[np.float64]
-
-
 @dataclass(frozen=True)
-class _Training:
-    """What the adversary trains on, before anything is encoded."""
+class EpochGuess:
+    """The answers of a training that does not settle: yes or no after each epoch, and the last epoch's scores.
 
-    texts: list[str]
-    rows: tuple[IntArray, ...]
-    labels: tuple[NDArray[np.bool_], ...]
+    ``decided`` is ``[epochs, targets, keywords]``. Judged by its mean over the epochs, which is what an adversary
+    who stops anywhere can expect; the best epoch stands beside it (Pan VI-D).
+    """
+
+    scores: NDArray[np.float64]
+    decided: NDArray[np.bool_]
+
+    def __getitem__(self, rows: IntArray) -> EpochGuess:
+        return EpochGuess(self.scores[rows], self.decided[:, rows])
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[np.float64]:
+        return np.array(self.scores, dtype=np.float64, copy=True)
+
+
+#: A guess: one score a target and keyword, above zero means "it is there"; or answers epoch by epoch.
+KeywordGuess = NDArray[np.float64]
 
 
 class KeywordGame(Parametrised):
@@ -84,11 +85,17 @@ class KeywordGame(Parametrised):
         samples: int = 200,
         substitution: str = "double",
         asked: int = 500,
+        place: str | None = None,
+        contrast: float = 0.5,
+        absent: bool = False,
     ) -> None:
         self.keywords = keywords
         self.samples = samples
         self.substitution = substitution
         self.asked = asked
+        self.place = place
+        self.contrast = contrast
+        self.absent = absent
 
     @property
     def subject(self) -> str | None:
@@ -100,86 +107,67 @@ class KeywordGame(Parametrised):
         own = set(known.texts)
         return [t for t in self._training(known, adversary, seed).texts if t not in own]
 
-    def _training(self, known: Corpus, adversary: Adversary, seed: int) -> _Training:
-        """Training texts of every keyword; a text used for several stands once (nothing is encoded twice)."""
-        if self.substitution not in ("double", "none"):
-            raise UsageError(f"substitution is 'double' or 'none', not '{self.substitution}'")
-        may_query = Capability.QUERIES in adversary.capabilities and self.substitution == "double"
-        holds = contains_keyword(known.texts, self.keywords)
-        vocabulary = build_vocabulary(known.texts, size=5000, min_count=1).words if may_query else ()
-        texts: list[str] = []
-        where: dict[str, int] = {}
-
-        def row_of(text: str) -> int:
-            if text not in where:
-                where[text] = len(texts)
-                texts.append(text)
-            return where[text]
-
-        rows, labels = [], []
-        for column, keyword in enumerate(self.keywords):
-            rng = generator(seed, "keyword", keyword)
-            half = self.samples // 2
-            positive = rng.permutation(np.flatnonzero(holds[:, column]))[:half]
-            negative = rng.permutation(np.flatnonzero(~holds[:, column]))[: max(half, self.samples - len(positive))]
-            chosen = [known.texts[i] for i in (*positive, *negative)]
-            answer = [True] * len(positive) + [False] * len(negative)
-            if not may_query:
-                chosen, answer = _balanced(chosen, answer, len(positive))
-            else:
-                doubled = substitute(chosen, keyword, vocabulary, rng)
-                chosen, answer = doubled.texts, [bool(a) for a in doubled.labels]
-            rows.append(np.array([row_of(t) for t in chosen], dtype=np.int64))
-            labels.append(np.array(answer, dtype=bool))
-        return _Training(texts, tuple(rows), tuple(labels))
+    def _training(self, known: Corpus, adversary: Adversary, seed: int) -> Training:
+        return training_texts(
+            known,
+            self.keywords,
+            adversary,
+            seed,
+            samples=self.samples,
+            substitution=self.substitution,
+            place=self.place,
+            contrast=self.contrast,
+        )
 
     def deal(self, material: Material) -> Deal[KeywordKnowledge, KeywordTruth]:
         """Training rows for the adversary; balanced test sets for the judge."""
         if not self.keywords:
             raise UsageError("the keyword game needs keywords: name some, or let the audit propose them")
         present = contains_keyword(material.target.texts, self.keywords)
+        training = self._training(material.known, material.adversary, material.seed)
         asked = np.zeros_like(present)
         for column, keyword in enumerate(self.keywords):
             rng = generator(material.seed, "asked", keyword)
             yes, no = np.flatnonzero(present[:, column]), np.flatnonzero(~present[:, column])
             count = min(len(yes), len(no), self.asked)
-            if count < MIN_POSITIVES:
-                raise CannotMeasureError(
-                    f"keyword number {column + 1} occurs in {len(yes)} of {len(present)} target texts: at least "
-                    f"{MIN_POSITIVES} with and {MIN_POSITIVES} without it are needed"
-                )
+            if count < MIN_POSITIVES and not (self.absent and len(yes) == 0):
+                raise CannotMeasureError(_too_few(column, len(yes), len(present), training.frequency[column] > 0))
             asked[rng.permutation(yes)[:count], column] = True
-            asked[rng.permutation(no)[:count], column] = True
-        training = self._training(material.known, material.adversary, material.seed)
-        for column, labels in enumerate(training.labels):
-            if not 2 <= labels.sum() <= len(labels) - 2:
-                raise CannotMeasureError(
-                    f"the adversary has {int(labels.sum())} of {len(labels)} texts with keyword number "
-                    f"{column + 1}: it needs at least 2 with and 2 without"
-                )
-        own = {text: row for row, text in enumerate(material.known.texts)}
-        queried = [t for t in training.texts if t not in own]
-        encoded = material.encode(queried) if queried else None
-        known_rows = np.array([own[t] for t in training.texts if t in own], dtype=np.int64)
-        place = {t: i for i, t in enumerate([t for t in training.texts if t in own] + queried)}
-        order = np.array([place[t] for t in training.texts], dtype=np.int64)
-        parts = [material.known_vectors[known_rows]] + ([encoded] if encoded is not None else [])
-        knowledge = KeywordKnowledge(stack_rows(parts)[order], training.rows, training.labels, tuple(self.keywords))
+            # Of a keyword that is nowhere, only false alarms can be counted: as many targets as two halves have.
+            asked[rng.permutation(no)[: count or 2 * self.asked], column] = True
+        check_training(training)
+        knowledge, pairs, queries = knowledge_of(material, training, self.keywords, asked)
         truth = KeywordTruth(present, asked, tuple(self.keywords), material.groups)
-        return Deal(knowledge, material.target_vectors, truth, pairs=len(known_rows), queries=len(queried), notes=())
+        return Deal(knowledge, material.target_vectors, truth, pairs=pairs, queries=queries, notes=())
 
-    def judge(self, truth: KeywordTruth, guess: KeywordGuess, seed: int) -> Scores:
-        """Accuracy per keyword, averaged; a slice per keyword."""
-        right = (guess > 0) == truth.present
-        parts = np.hstack([right & truth.asked, truth.asked]).astype(np.float64)
+    def judge(self, truth: KeywordTruth, guess: KeywordGuess | EpochGuess, seed: int) -> Scores:
+        """Accuracy per keyword, averaged; a slice per keyword.
+
+        An answer that changes from epoch to epoch counts as its share of right ones.
+        """
+        if isinstance(guess, EpochGuess):
+            each = [(decided == truth.present) & truth.asked for decided in guess.decided]
+            right = np.asarray(np.mean(each, axis=0), dtype=np.float64)
+        else:
+            each = []
+            right = (((guess > 0) == truth.present) & truth.asked).astype(np.float64)
+        parts = np.hstack([right, truth.asked.astype(np.float64)])
 
         def work_out() -> Detail:
             slices = []
             for column, keyword in enumerate(truth.keywords):
                 asked = truth.asked[:, column]
-                rate = wilson(int(right[asked, column].sum()), int(asked.sum()))
-                slices.append(SliceScore("keyword", keyword, rate, floor=0.5))
-            return Detail(slices=tuple(slices))
+                rate = wilson(round(float(right[:, column].sum())), int(asked.sum()))
+                floor = 0.5 if (truth.present[:, column] & asked).any() else 1.0
+                slices.append(SliceScore("keyword", keyword, rate, floor=floor))
+            if not each:
+                return Detail(slices=tuple(slices))
+            best = np.argmax([hits.sum(axis=0) for hits in each], axis=0)
+            chosen = np.stack([each[epoch][:, column] for column, epoch in enumerate(best)], axis=1)
+            found = np.hstack([chosen, truth.asked]).astype(np.float64)
+            rng = generator(seed, "best epoch")
+            secondary = {"best_epoch_accuracy": bootstrap(found, macro_recall, rng=rng, groups=truth.groups)}
+            return Detail(secondary, tuple(slices))
 
         return Scores(parts, macro_recall, truth.groups, work_out)
 
@@ -198,19 +186,26 @@ class KeywordGame(Parametrised):
             asked[rows, column] = True
         return knowledge.vectors, KeywordTruth(present, asked, knowledge.keywords, None)
 
-    def examples(self, truth: KeywordTruth, guess: KeywordGuess, rows: Sequence[int]) -> list[Example]:
+    def examples(self, truth: KeywordTruth, guess: KeywordGuess | EpochGuess, rows: Sequence[int]) -> list[Example]:
         """Keywords of the target, and those the adversary says are there."""
+        scores = np.asarray(guess)
         return [
             Example(
                 int(r),
                 [k for k, p in zip(truth.keywords, truth.present[r], strict=True) if p],
-                [k for k, s in zip(truth.keywords, guess[r], strict=True) if s > 0],
+                [k for k, s in zip(truth.keywords, scores[r], strict=True) if s > 0],
             )
             for r in rows
         ]
 
 
-def _balanced(texts: list[str], labels: list[bool], positives: int) -> tuple[list[str], list[bool]]:
-    """As many texts without the keyword as with it: without queries there is no substitution to balance them."""
-    keep = max(2 * positives, 4)
-    return texts[:keep], labels[:keep]
+def _too_few(column: int, holding: int, targets: int, known: bool) -> str:
+    """Why no balanced test set can be made, and what to do about it."""
+    said = f"keyword number {column + 1} occurs in {holding} of {targets} target texts"
+    if holding == 0 and not known:
+        return f"{said} and in none of the adversary's: check its spelling, or leave it out"
+    if holding == 0:
+        return f"{said}: nothing to find; leave it out, or count false alarms alone (absent=True of the game)"
+    if holding == targets:
+        return f"{said}: there is none without it to tell apart; leave it out"
+    return f"{said}: at least {MIN_POSITIVES} with and {MIN_POSITIVES} without it are needed"

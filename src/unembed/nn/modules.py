@@ -98,3 +98,47 @@ class StackedPerceptron(nn.Module):
             if i < last:
                 values = self.activation(values)
         return values
+
+
+class SeparatePerceptrons(nn.Module):
+    """Three-layer perceptrons on the same inputs, of different widths and classes: their outputs side by side.
+
+    Nothing is shared, but the hidden layers are one product.
+    """
+
+    def __init__(self, inputs: int, hidden: Sequence[int], outputs: Sequence[int]) -> None:
+        super().__init__()
+        self.hidden = list(hidden)
+        self.first = nn.Linear(inputs, sum(hidden))
+        self.heads = nn.ModuleList(nn.Linear(h, o) for h, o in zip(hidden, outputs, strict=True))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """The classes of all networks side by side."""
+        values = torch.split(torch.sigmoid(self.first(inputs)), self.hidden, dim=1)
+        return torch.cat([head(value) for head, value in zip(self.heads, values, strict=True)], dim=1)
+
+
+class PositionPerceptron(nn.Module):
+    """Sigmoid layers, normalised over the batch, on a vector joined with the embedding of a position.
+
+    The product with the joined input is two products: with the vector, and with the few embeddings there are.
+    """
+
+    positions: Tensor
+
+    def __init__(self, positions: Tensor, hidden: Sequence[int], outputs: int) -> None:
+        super().__init__()
+        self.register_buffer("positions", positions)
+        width = positions.shape[1]
+        self.first = nn.Linear(2 * width, hidden[0])
+        layers: list[nn.Module] = [nn.BatchNorm1d(hidden[0]), nn.Sigmoid()]
+        for before, after in pairwise(hidden):
+            layers += [nn.Linear(before, after), nn.BatchNorm1d(after), nn.Sigmoid()]
+        self.rest = nn.Sequential(*layers, nn.Linear(hidden[-1], outputs))
+
+    def forward(self, inputs: Tensor, at: Tensor) -> Tensor:
+        """Classes of the positions ``at``, one a row of ``inputs``."""
+        width = self.positions.shape[1]
+        own, place = self.first.weight[:, :width], self.first.weight[:, width:]
+        values: Tensor = self.rest(inputs @ own.T + (self.positions @ place.T)[at] + self.first.bias)
+        return values

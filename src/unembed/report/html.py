@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from unembed._version import __version__
-from unembed.report import facts, inversion, numbers, people, view, words
+from unembed.report import facts, inversion, numbers, patterns, people, view, words
 from unembed.report.clean import cleaned
 from unembed.results.schema import Run
 
@@ -45,7 +45,8 @@ def render_html(run: Run) -> str:
         games=games,
         reading=inversion.reading(run),
         people=people.people(run),
-        apart=(inversion.GAME, people.GAME),
+        secrets=patterns.patterns(run),
+        apart=(inversion.GAME, people.GAME, patterns.GAME),
         keys=facts.key_numbers(run),
         level=words.LEVEL[run.verdict.level],
         encoder=facts.encoder_rows(run),

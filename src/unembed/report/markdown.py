@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from unembed.report import facts, inversion, people, view
+from unembed.report import facts, inversion, patterns, people, view
 from unembed.report.clean import clean_text, cleaned
 from unembed.report.numbers import count
 from unembed.report.readers import Reader
@@ -52,6 +52,7 @@ def render_markdown(run: Run) -> str:
     if run.gate:
         lines += _policy(run.gate, {f.id: f for f in run.findings}, names)
     lines += _reading(run)
+    lines += _secrets(run)
     lines += _findings(run, names)
     lines += _untested(run, names)
     lines += ["## Reproduce", "", *fenced(run.command)]
@@ -101,6 +102,17 @@ def _reading(run: Run) -> list[str]:
     if named is not None:
         lines += ["### People's names", "", *_readers(named.readers)]
     return lines
+
+
+def _secrets(run: Run) -> list[str]:
+    """Which numbers and codes come back, part by part for the best attack."""
+    lines: list[str] = []
+    for secret in patterns.patterns(run):
+        lines += [f"### `{escape(secret.name)}`", "", *_readers(secret.readers)]
+        if secret.map is not None:
+            lines += [f"- {letter}: {escape(name)}" for letter, name in secret.map.legend]
+            lines += ["", *table(secret.map.head, secret.map.rows)]
+    return ["## Can numbers and codes be read?", "", *lines] if lines else []
 
 
 def _readers(readers: Sequence[Reader]) -> list[str]:

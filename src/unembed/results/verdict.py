@@ -69,6 +69,14 @@ def _claim(finding: Finding) -> str:
         return f"can read back {back:.0%} of the meaningful words of a text ({right:.0%} of those they name are right)"
     if finding.game == "keyword":
         return f"can tell for {value} of texts whether a given word occurs in them (guessing: {floor})"
+    if finding.game == "reassembly":
+        return (
+            f"can name {value} of the listed words of a text among their first guesses (the same list for all: {floor})"
+        )
+    if finding.game == "number":
+        return f"can guess '{finding.subject}' with {value} less error than the best guess without vectors"
+    if finding.game == "pattern":
+        return f"can read {value} of the parts of a secret of the form '{finding.subject}' (guessing: {floor})"
     if finding.game == "attribute":
         return f"can tell '{finding.subject}' right for {value} of texts (guessing: {floor})"
     return f"scores {value} in '{finding.game}' (guessing: {floor})"

@@ -107,12 +107,12 @@ def _word_vector(word: str, dimension: int) -> DenseVectors:
 
 
 def toy_corpus(n: int, *, seed: int = 0) -> Corpus:
-    """Made-up sentences of four words; the column ``side`` follows from the first word."""
+    """Made-up sentences of four words; the column ``side`` follows from the words, ``weight`` is a sum over them."""
     rng = np.random.default_rng(seed)
     drawn = [rng.choice(len(TOY_WORDS), size=4, replace=False) for _ in range(n)]
     texts = [" ".join(TOY_WORDS[i] for i in row) for row in drawn]
     side = ["left" if (row < len(TOY_WORDS) // 2).sum() >= 2 else "right" for row in drawn]
-    return Corpus.of(texts, name="toy", side=side)
+    return Corpus.of(texts, name="toy", side=side, weight=[float(row.sum()) for row in drawn])
 
 
 def toy_game(name: str) -> Any:
@@ -122,6 +122,12 @@ def toy_game(name: str) -> Any:
         return make(keywords=("apple", "forest", "violin"), samples=200)
     if name == "attribute":
         return make(column="side", labels_per_class=None)
+    if name == "number":
+        return make(column="weight")
+    if name == "pattern":
+        options = ("|".join(TOY_WORDS[i : i + 6]) for i in range(0, 18, 6))
+        fields = (f"{{field{i}:one({words})}}" for i, words in enumerate(options))
+        return make(pattern=" ".join(fields), targets="planted", pairs=140, planted=70)
     return make()
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.attacks.base import AttackFacts
+from unembed.attacks.keyword.batches import ShuffledForever
 from unembed.encoders.base import Vectors
 from unembed.games.keyword import KeywordGuess, KeywordKnowledge
 from unembed.games.threat import Capability
@@ -70,7 +71,7 @@ class KeywordMLP(Parametrised):
         largest = max(len(r) for r in knowledge.rows)
         answers = [labels.astype(np.int64) for labels in knowledge.labels]
         rngs = [generator(self.seed, "order", k) for k in knowledge.keywords]
-        orders = [_ShuffledForever(len(r), rng) for r, rng in zip(knowledge.rows, rngs, strict=True)]
+        orders = [ShuffledForever(len(r), rng) for r, rng in zip(knowledge.rows, rngs, strict=True)]
 
         def loss_of(batch: NDArray[np.int64]) -> torch.Tensor:
             picks = [o.take(len(batch)) for o in orders]
@@ -102,18 +103,3 @@ class KeywordMLP(Parametrised):
             inputs = torch.from_numpy(self.scaler_.transform(vectors)).to(self.device_)
             scores = self.model_(inputs).double().cpu().numpy()
         return np.ascontiguousarray((scores[:, :, 1] - scores[:, :, 0]).T)
-
-
-class _ShuffledForever:
-    """Row numbers in one shuffled order after another, taken in any portion."""
-
-    def __init__(self, n: int, rng: np.random.Generator) -> None:
-        self.n, self.rng = n, rng
-        self.left = rng.permutation(n)
-
-    def take(self, count: int) -> NDArray[np.int64]:
-        """The next ``count`` rows."""
-        while len(self.left) < count:
-            self.left = np.concatenate([self.left, self.rng.permutation(self.n)])
-        taken, self.left = self.left[:count], self.left[count:]
-        return taken

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unembed import seeds
 from unembed.corpora.corpus import Corpus
+from unembed.corpora.patterns.kinds import Run
 from unembed.errors import UsageError
 
 NUCLEOTIDES = "ACGT"
@@ -23,17 +24,19 @@ def generate_genomes(
     """
     if n < 1 or length < 1:
         raise UsageError(f"n and length must be at least 1, not {n} and {length}")
-    rng = seeds.generator(seed, "corpora", "genomes")
-    letters = rng.choice(list(NUCLEOTIDES), size=(n, length))
+    before, planted, behind = length, "", 0
     if motif is not None:
         planted = motif.upper()
         if not planted or set(planted) - set(NUCLEOTIDES):
             raise UsageError("motif must consist of the letters A, C, G and T")
-        start = (length - len(planted)) // 2 if motif_at is None else motif_at
-        if start < 0 or start + len(planted) > length:
-            raise UsageError(f"a motif of {len(planted)} does not fit at {start} in a sequence of {length}")
-        letters[:, start : start + len(planted)] = list(planted)
+        before = (length - len(planted)) // 2 if motif_at is None else motif_at
+        behind = length - before - len(planted)
+        if min(before, behind) < 0:
+            raise UsageError(f"a motif of {len(planted)} does not fit at {before} in a sequence of {length}")
     elif motif_at is not None:
         raise UsageError("motif_at only means something with motif=…")
-    columns = {f"position_{i}": letters[:, i].tolist() for i in range(length)}
-    return Corpus(["".join(row) for row in letters], [f"g{i:06d}" for i in range(n)], columns, "genomes")
+    rng = seeds.generator(seed, "corpora", "genomes")
+    left, right = (Run(NUCLEOTIDES, size, size).draw(n, rng) for size in (before, behind))
+    texts = [f"{a}{planted}{b}" for a, b in zip(left, right, strict=True)]
+    columns = {f"position_{i}": [text[i] for text in texts] for i in range(length)}
+    return Corpus(texts, [f"g{i:06d}" for i in range(n)], columns, "genomes")

@@ -1,0 +1,1 @@
+"""Adversaries of the pattern game."""

@@ -1,0 +1,154 @@
+"""One network for all positions: the vector joined with an embedding of the position asked about (Pan V-C, App. B).
+
+Section V-C prints a four-layer perceptron with 400 and 100 sigmoid units and batch normalisation between, Appendix B a
+three-layer one with 200; the former is the default. The position embedding is that of the appendix: sine in even
+coordinates, cosine in odd ones, as wide as the vector.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unembed.attacks.base import AttackFacts
+from unembed.attacks.inversion.pairs import held_back
+from unembed.attacks.pattern.reading import HELD_BACK, log_softmax
+from unembed.encoders.base import Vectors
+from unembed.errors import UsageError
+from unembed.games.pattern import PatternGuess, PatternKnowledge, sizes_of
+from unembed.games.pattern_ranking import best_wholes
+from unembed.games.threat import Capability
+from unembed.nn.device import pick_device
+from unembed.nn.features import InputRows, Standardiser
+from unembed.params import Parametrised
+from unembed.seeds import generator, seed_for
+
+RUN_BATCH = 1024
+
+
+class PatternPositions(Parametrised):
+    """Learns from tuples (vector, position, class); asked for each position in turn."""
+
+    facts: ClassVar[AttackFacts] = AttackFacts(
+        name="pattern/positions",
+        game="pattern",
+        title="Pattern reconstruction, one network with the position as input",
+        requires=frozenset({Capability.VECTORS, Capability.PAIRS, Capability.FORMAT}),
+        cost="minutes",
+        paper="pan2020",
+        section="V-C, Appendix B",
+        departures="A fixed number of pairs instead of fresh ones in every batch; inputs are standardised; the epoch "
+        "with the smallest loss on held-back pairs stands. Parts with different alphabets share the outputs, of which "
+        "each uses as many as it has classes.",
+        default=False,
+    )
+
+    def __init__(
+        self,
+        *,
+        hidden: str = "400,100",
+        epochs: int = 6,
+        patience: int = 3,
+        batch_size: int = 128,
+        learning_rate: float = 1e-3,
+        min_steps: int = 4000,
+        device: str = "auto",
+        seed: int = 0,
+    ) -> None:
+        self.hidden = hidden
+        self.epochs = epochs
+        self.patience = patience
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.min_steps = min_steps
+        self.device = device
+        self.seed = seed
+
+    def fit(self, knowledge: PatternKnowledge) -> Self:
+        """Train on every (vector, position), in random order."""
+        import torch
+        from torch.nn import functional
+
+        from unembed.nn.modules import PositionPerceptron
+        from unembed.nn.training import train
+
+        self.sizes_ = sizes_of(knowledge.pattern, knowledge.asked)
+        self.device_ = pick_device(self.device)
+        torch.manual_seed(seed_for(self.seed, "weights") % 2**32)
+        held, training = held_back(len(knowledge.labels), HELD_BACK, self.seed)
+        self.scaler_ = Standardiser().fit(knowledge.vectors)
+        positions = len(self.sizes_)
+        table = torch.from_numpy(sinusoids(positions, self.scaler_.width))
+        self.model_ = PositionPerceptron(table, _units(self.hidden), max(self.sizes_)).to(self.device_)
+        inputs = InputRows(self.scaler_, knowledge.vectors, training, self.device_)
+        labels = torch.from_numpy(knowledge.labels[:, knowledge.asked]).to(self.device_)
+        wanted, checked = (
+            labels[torch.from_numpy(training).to(self.device_)],
+            knowledge.labels[held][:, knowledge.asked],
+        )
+
+        def loss_of(rows: NDArray[np.int64]) -> torch.Tensor:
+            # Normalisation over a batch needs two rows.
+            pair, position = np.divmod(np.resize(rows, max(len(rows), 2)), positions)
+            at = torch.from_numpy(position).to(self.device_)
+            which = torch.from_numpy(pair).to(self.device_)
+            return functional.cross_entropy(self.model_(inputs[which], at), wanted[which, at])
+
+        def score() -> float:
+            chances = self._scores(knowledge.vectors[held])
+            rows = np.arange(len(held))
+            return float(np.mean([c[rows, checked[:, i]].mean() for i, c in enumerate(chances)]))
+
+        self.log_ = train(
+            self.model_,
+            loss_of,
+            n=len(training) * positions,
+            epochs=self.epochs,
+            patience=self.patience,
+            min_steps=self.min_steps,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            rng=generator(self.seed, "batches"),
+            score=score,
+        )
+        return self
+
+    def _scores(self, vectors: Vectors) -> list[NDArray[np.float64]]:
+        """Log-probabilities of each position's classes."""
+        import torch
+
+        self.model_.eval()
+        rows: list[list[Any]] = [[] for _ in self.sizes_]
+        with torch.no_grad():
+            for start in range(0, int(vectors.shape[0]), RUN_BATCH):
+                part = torch.from_numpy(self.scaler_.transform(vectors[start : start + RUN_BATCH])).to(self.device_)
+                for i, size in enumerate(self.sizes_):
+                    at = torch.full((len(part),), i, dtype=torch.int64, device=self.device_)
+                    rows[i].append(log_softmax(self.model_(part, at)[:, :size].double().cpu().numpy()))
+        return [np.concatenate(found) for found in rows]
+
+    def run(self, vectors: Vectors) -> PatternGuess:
+        """Every position in turn; wholes by the product."""
+        scores = self._scores(vectors)
+        return PatternGuess(np.hstack(scores), best_wholes(scores))
+
+
+def sinusoids(positions: int, width: int) -> NDArray[np.float32]:
+    """The position embeddings ``[positions, width]`` of Appendix B, for positions 1, 2 and so on."""
+    place = np.arange(1, positions + 1)[:, None]
+    column = np.arange(width)[None]
+    angle = place / 10_000 ** (column / width)
+    return np.where(column % 2 == 0, np.sin(angle), np.cos(angle)).astype(np.float32)
+
+
+def _units(text: str) -> list[int]:
+    """``"400,100"`` as numbers."""
+    try:
+        units = [int(part) for part in str(text).split(",")]
+    except ValueError:
+        units = []
+    if not units or min(units) < 1:
+        raise UsageError(f"hidden of pattern/positions is one number of units a layer, such as 400,100, not '{text}'")
+    return units

@@ -1,0 +1,32 @@
+"""Values of a user's column: what counts as missing, what as a number, and when numbers are more than class names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+#: A column of numbers with more distinct values than this is one of quantities, not of classes.
+MOST_NUMBERED_CLASSES = 20
+
+
+def absent(value: Any) -> bool:
+    """Whether a cell is empty."""
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def as_number(value: Any) -> float | None:
+    """The number in a cell, also where a file spells it as text; None where there is no finite one."""
+    if isinstance(value, bool) or absent(value) or (isinstance(value, str) and "_" in value):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def holds_quantities(values: Sequence[Any]) -> bool:
+    """Whether every value of a column is a number and there are many different ones."""
+    numbers = [as_number(v) for v in values if not absent(v)]
+    return None not in numbers and len(set(numbers)) > MOST_NUMBERED_CLASSES

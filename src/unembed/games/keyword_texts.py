@@ -1,0 +1,227 @@
+"""What an adversary of the keyword games trains on: balanced texts a keyword, encoded once (Pan VI-B, VI-C).
+
+A text used for several keywords stands once, and texts without a keyword are shared where they can be, so that the
+number of texts to encode grows with the positives alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unembed.corpora.corpus import Corpus
+from unembed.corpora.substitution import contains_keyword, noun_like, substitute, substitute_at
+from unembed.corpora.words import build_vocabulary, words
+from unembed.encoders.base import Vectors
+from unembed.errors import CannotMeasureError, UsageError
+from unembed.games.base import IntArray, Material
+from unembed.games.rows import stack_rows
+from unembed.games.threat import Adversary, Capability
+from unembed.seeds import generator
+
+#: Puts the keyword in the place of any noun-like word.
+NOUNS = "nouns"
+
+
+@dataclass(frozen=True)
+class KeywordKnowledge:
+    """Vectors with, for every keyword, the rows to train on and their labels.
+
+    ``texts`` are the adversary's own, one a vector. ``unlabelled`` are the vectors under attack, which every
+    adversary holds; ``asked`` says which of them it is asked about, keyword by keyword, and never the answer.
+    ``frequency`` is the share of the adversary's own texts that hold each keyword, before any substitution.
+    """
+
+    vectors: Vectors
+    rows: tuple[IntArray, ...]
+    labels: tuple[NDArray[np.bool_], ...]
+    keywords: tuple[str, ...]
+    unlabelled: Vectors | None = None
+    asked: NDArray[np.bool_] | None = None
+    texts: tuple[str, ...] = ()
+    frequency: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Training:
+    """What the adversary trains on, before anything is encoded."""
+
+    texts: list[str]
+    rows: tuple[IntArray, ...]
+    labels: tuple[NDArray[np.bool_], ...]
+    frequency: NDArray[np.float64]
+
+
+class _Pool:
+    """Texts, each once."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._where: dict[str, int] = {}
+
+    def row(self, text: str) -> int:
+        if text not in self._where:
+            self._where[text] = len(self.texts)
+            self.texts.append(text)
+        return self._where[text]
+
+
+def training_texts(
+    known: Corpus,
+    keywords: Sequence[str],
+    adversary: Adversary,
+    seed: int,
+    *,
+    samples: int,
+    substitution: str = "double",
+    place: str | None = None,
+    contrast: float = 0.5,
+) -> Training:
+    """Balanced texts of every keyword.
+
+    ``substitution`` "double" changes a copy of each text (with query access), "none" takes texts as they are.
+    ``place`` puts keywords where a given word, or any noun ("nouns"), stands, in texts that have one; there, the
+    share ``contrast`` of the texts without a keyword holds another keyword, and the rest a random word.
+    """
+    if substitution not in ("double", "none"):
+        raise UsageError(f"substitution is 'double' or 'none', not '{substitution}'")
+    may_query = Capability.QUERIES in adversary.capabilities and substitution == "double"
+    holds = contains_keyword(known.texts, keywords)
+    pool = _Pool()
+    if may_query and place is not None:
+        rows, labels = _placed(known, keywords, holds, place, contrast, samples, seed, pool)
+    else:
+        rows, labels = _doubled(known, keywords, holds, may_query, samples, seed, pool)
+    return Training(pool.texts, tuple(rows), tuple(labels), holds.mean(axis=0) if len(holds) else np.zeros(0))
+
+
+def _doubled(
+    known: Corpus,
+    keywords: Sequence[str],
+    holds: NDArray[np.bool_],
+    may_query: bool,
+    samples: int,
+    seed: int,
+    pool: _Pool,
+) -> tuple[list[IntArray], list[NDArray[np.bool_]]]:
+    """Texts with and without the keyword, each with its changed copy where copies can be encoded."""
+    vocabulary = build_vocabulary(known.texts, size=5000, min_count=1).words if may_query else ()
+    rows, labels = [], []
+    for column, keyword in enumerate(keywords):
+        rng = generator(seed, "keyword", keyword)
+        half = samples // 2
+        positive = rng.permutation(np.flatnonzero(holds[:, column]))[:half]
+        negative = rng.permutation(np.flatnonzero(~holds[:, column]))[: max(half, samples - len(positive))]
+        chosen = [known.texts[i] for i in (*positive, *negative)]
+        answer = [True] * len(positive) + [False] * len(negative)
+        if not may_query:
+            chosen, answer = _balanced(chosen, answer, len(positive))
+        else:
+            doubled = substitute(chosen, keyword, vocabulary, rng)
+            chosen, answer = doubled.texts, [bool(a) for a in doubled.labels]
+        rows.append(np.array([pool.row(t) for t in chosen], dtype=np.int64))
+        labels.append(np.array(answer, dtype=bool))
+    return rows, labels
+
+
+def _placed(
+    known: Corpus,
+    keywords: Sequence[str],
+    holds: NDArray[np.bool_],
+    place: str,
+    contrast: float,
+    samples: int,
+    seed: int,
+    pool: _Pool,
+) -> tuple[list[IntArray], list[NDArray[np.bool_]]]:
+    """A keyword, another one or a random word in the place of one word; each such text serves many keywords."""
+    if not 0 <= contrast <= 1:
+        raise UsageError(f"contrast is a share between 0 and 1, not {contrast}")
+    places = noun_like(known.texts) if place == NOUNS else frozenset(words(place))
+    if place != NOUNS and len(places) != 1:
+        raise UsageError(f"place is one word or '{NOUNS}', not '{place}'")
+    usable = [row for row, text in enumerate(known.texts) if places & set(words(text))]
+    if len(usable) < 4:
+        raise CannotMeasureError(
+            f"{len(usable)} of the adversary's {len(known)} texts hold "
+            + ("a noun" if place == NOUNS else f"the word '{place}'")
+            + " whose place a keyword could take: name another place, or none"
+        )
+    asked = {word for keyword in keywords for word in words(keyword)}
+    vocabulary = [w for w in build_vocabulary(known.texts, size=5000, min_count=1).words if w not in asked | places]
+    if not vocabulary:
+        raise CannotMeasureError("the adversary's texts hold no word besides the keywords and the place they take")
+    order = generator(seed, "places").permutation(len(usable))[: samples // 2]
+    chosen = np.array([usable[i] for i in np.sort(order)], dtype=np.int64)
+    spare = generator(seed, "spare words")
+    blank = [_at(known.texts[r], places, vocabulary[int(spare.integers(len(vocabulary)))], spare) for r in chosen]
+    filled = [
+        [_at(known.texts[r], places, keyword.strip(), rng) for r in chosen]
+        for keyword, rng in ((k, generator(seed, "keyword", k)) for k in keywords)
+    ]
+    held = [contains_keyword(texts, keywords) for texts in filled]
+    rows, labels = [], []
+    for column, keyword in enumerate(keywords):
+        rng = generator(seed, "contrast", keyword)
+        # The keyword that stands in each text without this one; -1: a random word does.
+        others = np.array([c for c in range(len(keywords)) if c != column] or [-1])
+        other = np.where(rng.random(len(chosen)) < contrast, rng.choice(others, size=len(chosen)), -1)
+        without = [
+            blank[i] if c < 0 else filled[c][i]
+            for i, c in enumerate(other)
+            if not (holds[chosen[i], column] if c < 0 else held[c][i, column])
+        ]
+        here = [pool.row(t) for t in (*without, *filled[column][: len(without)])]
+        rows.append(np.array(here, dtype=np.int64))
+        labels.append(np.arange(len(here)) >= len(without))
+    return rows, labels
+
+
+def _at(text: str, places: frozenset[str], word: str, rng: np.random.Generator) -> str:
+    changed = substitute_at(text, places, word, rng)
+    assert changed is not None, "only texts that hold a place are chosen"
+    return changed
+
+
+def check_training(training: Training) -> None:
+    """Every keyword needs a few texts of each kind."""
+    for column, labels in enumerate(training.labels):
+        if not 2 <= labels.sum() <= len(labels) - 2:
+            raise CannotMeasureError(
+                f"the adversary has {int(labels.sum())} of {len(labels)} texts with keyword number {column + 1}: it "
+                "needs at least 2 with and 2 without; give it more texts, or query access to put the keyword into them"
+            )
+
+
+def knowledge_of(
+    material: Material, training: Training, keywords: Sequence[str], asked: NDArray[np.bool_]
+) -> tuple[KeywordKnowledge, int, int]:
+    """The knowledge dealt, how many of the adversary's own texts are in it, and how many were queried."""
+    own = {text: row for row, text in enumerate(material.known.texts)}
+    queried = [t for t in training.texts if t not in own]
+    held = [t for t in training.texts if t in own]
+    place = {t: i for i, t in enumerate(held + queried)}
+    order = np.array([place[t] for t in training.texts], dtype=np.int64)
+    parts = [material.known_vectors[np.array([own[t] for t in held], dtype=np.int64)]]
+    if queried:
+        parts.append(material.encode(queried))
+    knowledge = KeywordKnowledge(
+        stack_rows(parts)[order],
+        training.rows,
+        training.labels,
+        tuple(keywords),
+        unlabelled=material.target_vectors,
+        asked=asked,
+        texts=tuple(training.texts),
+        frequency=training.frequency,
+    )
+    return knowledge, len(held), len(queried)
+
+
+def _balanced(texts: list[str], labels: list[bool], positives: int) -> tuple[list[str], list[bool]]:
+    """As many texts without the keyword as with it: without queries there is no substitution to balance them."""
+    keep = max(2 * positives, 4)
+    return texts[:keep], labels[:keep]

@@ -1,0 +1,208 @@
+"""Semantic reassembly: which words of a list stand in the text, best first? (Pan VIII, Appendix E, Table V)
+
+The adversary trains one keyword attack for all words of a vocabulary, ranks the words for every vector, and reads the
+top of the list as what the text is about. The list is the user's, or proposed from the adversary's own texts.
+Knowledge and guess are those of the keyword game, so its attacks play this one; all words are trained in one go, and a
+text that serves several words is encoded once.
+
+The headline is the share of a text's listed words that are among the first ``top``; a list that is the same for all
+texts is the floor to beat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unembed.corpora.corpus import Corpus
+from unembed.corpora.substitution import contains_keyword
+from unembed.corpora.words import build_vocabulary
+from unembed.encoders.base import Vectors
+from unembed.errors import CannotMeasureError, UsageError
+from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.keyword import EpochGuess, KeywordGuess
+from unembed.games.keyword_texts import KeywordKnowledge, Training, check_training, knowledge_of, training_texts
+from unembed.games.threat import Adversary
+from unembed.metrics.classes import macro_recall
+from unembed.metrics.estimate import bootstrap, mean, ratio, wilson
+from unembed.params import Parametrised
+from unembed.seeds import generator
+
+#: Words in more than this share of the adversary's texts are left out of a proposed list: they tell little.
+MOST_COMMON = 0.2
+#: Fewer texts with a word than this, and its slice is not shown.
+FEWEST_SHOWN = 5
+FEWEST_TARGETS = 5
+
+
+@dataclass(frozen=True)
+class ReassemblyTruth:
+    """Which asked text holds which word of the list."""
+
+    present: NDArray[np.bool_]
+    words: tuple[str, ...]
+    groups: Sequence[object] | None
+
+
+class ReassemblyGame(Parametrised):
+    """Deals training texts for a whole list of words; judges the ranking of the list for every vector."""
+
+    facts: ClassVar[GameFacts] = GameFacts(
+        name="reassembly",
+        question="Which words of a list does the text behind a vector hold, best first?",
+        metric="recall_at_top",
+        metric_meaning="share of the listed words of a text that are among the first ten the adversary names, of all "
+        "texts that hold one",
+        consequence="Whoever has a list of telling words can read off the vectors what each text is about, without "
+        "ever seeing a text.",
+        tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
+        attacks_of="keyword",
+    )
+
+    def __init__(
+        self,
+        *,
+        keywords: Sequence[str] = (),
+        propose: int = 50,
+        top: int = 10,
+        samples: int = 100,
+        substitution: str = "double",
+        place: str | None = None,
+        contrast: float = 0.5,
+        language: str = "en",
+    ) -> None:
+        self.keywords = keywords
+        self.propose = propose
+        self.top = top
+        self.samples = samples
+        self.substitution = substitution
+        self.place = place
+        self.contrast = contrast
+        self.language = language
+
+    @property
+    def subject(self) -> str | None:
+        """How many words the list has; the words themselves stand in the slices."""
+        return f"{len(self.keywords)} words" if self.keywords else f"{self.propose} proposed words"
+
+    def listed(self, known: Corpus) -> tuple[str, ...]:
+        """The user's words, each once; else the most frequent telling words of the adversary's texts."""
+        if self.keywords:
+            return tuple(dict.fromkeys(word.strip().lower() for word in self.keywords))
+        vocabulary = build_vocabulary(known.texts, size=20_000, min_count=2, language=self.language)
+        share = vocabulary.document_counts / max(vocabulary.texts, 1)
+        telling = zip(vocabulary.words, vocabulary.content, share, strict=True)
+        usable = [w for w, content, part in telling if content and part <= MOST_COMMON and len(w) > 2]
+        return tuple(usable[: self.propose])
+
+    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
+        """The substituted texts, where the adversary may query."""
+        own = set(known.texts)
+        return [t for t in self._training(known, self.listed(known), adversary, seed).texts if t not in own]
+
+    def _training(self, known: Corpus, listed: Sequence[str], adversary: Adversary, seed: int) -> Training:
+        return training_texts(
+            known,
+            listed,
+            adversary,
+            seed,
+            samples=self.samples,
+            substitution=self.substitution,
+            place=self.place,
+            contrast=self.contrast,
+        )
+
+    def deal(self, material: Material) -> Deal[KeywordKnowledge, ReassemblyTruth]:
+        """Training rows of every word; the vectors of the texts that hold at least one."""
+        if self.top < 1:
+            raise UsageError("top of the game 'reassembly' must be at least 1")
+        listed = self.listed(material.known)
+        if len(listed) <= self.top:
+            raise CannotMeasureError(
+                f"the list has {len(listed)} words and the first {self.top} count: give more words, or lower top"
+            )
+        present = contains_keyword(material.target.texts, listed)
+        rows = np.flatnonzero(present.any(axis=1))
+        if len(rows) < FEWEST_TARGETS:
+            raise CannotMeasureError(
+                f"{len(rows)} of {len(present)} target texts hold a word of the list: at least {FEWEST_TARGETS} are "
+                "needed; give words that occur in them"
+            )
+        training = self._training(material.known, listed, material.adversary, material.seed)
+        check_training(training)
+        knowledge, pairs, queries = knowledge_of(material, training, listed, np.ones_like(present))
+        groups = None if material.groups is None else [material.groups[int(r)] for r in rows]
+        truth = ReassemblyTruth(present[rows], listed, groups)
+        note = f"{len(listed)} words; {len(rows):,} of {len(present):,} targets hold one and are asked about"
+        return Deal(
+            knowledge,
+            material.target_vectors[rows],
+            truth,
+            pairs=pairs,
+            queries=queries,
+            notes=(note,),
+            rows=rows,
+        )
+
+    def ranking(self, guess: KeywordGuess | EpochGuess) -> IntArray:
+        """The first ``top`` words of each vector, best first: ``[targets, top]``."""
+        return np.argsort(-np.asarray(guess), axis=1, kind="stable")[:, : self.top]
+
+    def judge(self, truth: ReassemblyTruth, guess: KeywordGuess | EpochGuess, seed: int) -> Scores:
+        """Listed words of the text among the first ``top``, of as many as could be there."""
+        ranked = self.ranking(guess)
+        hits = np.take_along_axis(truth.present, ranked, axis=1)
+        possible = np.minimum(truth.present.sum(axis=1), self.top)
+        parts = np.stack([hits.sum(axis=1), possible], axis=1).astype(np.float64)
+
+        def work_out() -> Detail:
+            scores = np.asarray(guess)
+            counts = np.arange(1, self.top + 1)
+            precision = np.cumsum(hits, axis=1) / counts
+            average = (precision * hits).sum(axis=1) / np.maximum(possible, 1)
+            right = (scores > 0) == truth.present
+            sides = [(right & kind).astype(np.float64) for kind in (truth.present, ~truth.present)]
+            both = np.hstack([*sides, truth.present, ~truth.present]).astype(np.float64)
+            rng = [generator(seed, "reassembly", part) for part in ("first", "precision", "average", "accuracy")]
+            secondary = {
+                "first_word_right": mean(hits[:, 0], rng=rng[0], groups=truth.groups),
+                "precision_at_top": mean(hits.mean(axis=1), rng=rng[1], groups=truth.groups),
+                "average_precision": mean(average, rng=rng[2], groups=truth.groups),
+                "balanced_word_accuracy": bootstrap(both, macro_recall, rng=rng[3], groups=truth.groups),
+            }
+            slices = []
+            for column, word in enumerate(truth.words):
+                there = truth.present[:, column]
+                if there.sum() >= FEWEST_SHOWN:
+                    named = (ranked[there] == column).any(axis=1)
+                    slices.append(SliceScore("keyword", word, wilson(int(named.sum()), int(there.sum()))))
+            return Detail(secondary, tuple(slices))
+
+        return Scores(parts, ratio, truth.groups, work_out)
+
+    def prior_guess(self, knowledge: KeywordKnowledge, n: int) -> KeywordGuess:
+        """One list for all texts: the words by their frequency in the adversary's own."""
+        share = np.zeros(len(knowledge.keywords)) if knowledge.frequency is None else knowledge.frequency
+        return np.tile(share, (n, 1))
+
+    def rehearsal(self, knowledge: KeywordKnowledge, seed: int) -> tuple[Vectors, ReassemblyTruth]:
+        """The training texts that hold a word of the list."""
+        present = contains_keyword(knowledge.texts, knowledge.keywords)
+        rows = np.flatnonzero(present.any(axis=1))
+        return knowledge.vectors[rows], ReassemblyTruth(present[rows], knowledge.keywords, None)
+
+    def examples(self, truth: ReassemblyTruth, guess: KeywordGuess | EpochGuess, rows: Sequence[int]) -> list[Example]:
+        """The listed words of the text, and the top of the adversary's list."""
+        ranked = self.ranking(guess)
+        return [
+            Example(
+                int(r),
+                [w for w, there in zip(truth.words, truth.present[r], strict=True) if there],
+                [truth.words[c] for c in ranked[r]],
+            )
+            for r in rows
+        ]

@@ -1,0 +1,315 @@
+"""Pan et al. 2020, Appendix D and Figure 9: which encoder made these vectors?
+
+The paper tells five models of one dimension apart with a perceptron, without an error: trained on 2,000 restaurant
+reviews, tested on 1,000 medical sentences. Of its five models BERT is at hand, so the candidates are others: MiniLM,
+its layers and poolings, bge, and shallow encoders brought to the same 384 dimensions, where they can be mistaken for
+each other. Beside the paper's classifier stand signatures learnt from made-up text, which also say "none of those".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from unembed.attacks.fingerprint import Signature, SignatureBook, identify, learn_from_encoder
+from unembed.attacks.fingerprint.classifier import EncoderClassifier
+from unembed.attacks.fingerprint.directions import directions
+from unembed.corpora.corpus import Corpus
+from unembed.encoders import build_encoder
+from unembed.encoders.base import Encoder
+from unembed.encoders.cache import CachedEncoder, EmbeddingCache
+from unembed.errors import DataError
+from unembed.metrics.estimate import Estimate, mean
+from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Reproduction, Size
+from unembed.papers.cells import Cell, run_cells
+from unembed.papers.lab import MODELS_VARIABLE, find_model, pick_encoders
+from unembed.papers.stand_ins import INVENTED, read, sample
+from unembed.seeds import generator, seed_for
+
+DIMENSION = 384
+SETS = (1, 10, 100)
+PERCEPTRON, SIGNATURES = "perceptron (d-200-k)", "signatures from made-up text"
+
+
+@dataclass(frozen=True)
+class Maker:
+    """One encoder of the same dimension as the others, and the network it is a part of."""
+
+    encoder: str
+    network: str
+    options: dict[str, Any] = field(default_factory=dict)
+    weights: str | None = None
+
+
+def _layer(number: int) -> Maker:
+    return Maker("minilm", "MiniLM", {"layer": number, "normalise": False})
+
+
+MAKERS: dict[str, Maker] = {
+    "minilm": Maker("minilm", "MiniLM"),
+    "minilm-first": Maker("minilm", "MiniLM", {"pooling": "first", "normalise": False}),
+    **{f"minilm-layer{n}": _layer(n) for n in range(6)},
+    "bge": Maker("transformer", "bge", {"pooling": "first", "normalise": True}, "bge-small-en-v1.5"),
+    "bge-mean": Maker("transformer", "bge", {"pooling": "mean", "normalise": True}, "bge-small-en-v1.5"),
+    "tfidf": Maker("tfidf", "tfidf", {"max_features": DIMENSION}),
+    "hashing": Maker("hashing", "hashing", {"features": DIMENSION}),
+    "lsa-tfidf": Maker("lsa", "lsa-tfidf", {"components": DIMENSION}),
+    "lsa-hashing": Maker("lsa", "lsa-hashing", {"components": DIMENSION, "base": "hashing"}),
+    "word2vec": Maker("word2vec", "word2vec", {"dimension": DIMENSION}),
+    "fasttext": Maker("fasttext", "fasttext", {"dimension": DIMENSION, "buckets": 50_000}),
+    "glove": Maker("glove", "glove", {"dimension": DIMENSION, "iterations": 15}),
+    "doc2vec": Maker("doc2vec", "doc2vec", {"dimension": DIMENSION, "sample": 1e-3}),
+}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What a size means: vectors an encoder to train and test with, texts that shallow ones see, draws of sets."""
+
+    train: int
+    test: int
+    fit: int
+    draws: int
+
+
+SCALES: dict[Size, Scale] = {
+    "smoke": Scale(60, 120, 400, 5),
+    "small": Scale(300, 200, 5_000, 40),
+    "full": Scale(2_000, 1_000, 20_000, 200),
+}
+
+
+class Figure9:
+    """Whose vectors: from one, ten and a hundred; and what happens with encoders that nobody knows."""
+
+    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
+        name="pan2020/figure9",
+        paper="pan2020",
+        title="Fingerprint: which encoder made these vectors",
+        section="Appendix D, Figure 9",
+        published=(Published(f"{PERCEPTRON} · 1 vector", "accuracy", 1.0),),
+        departures="Five models of 768 dimensions are not at hand: up to eighteen encoders of 384 dimensions take "
+        "their place, eight of them layers and poolings of one network, which is harder. Restaurant reviews and "
+        "medical sentences are stand-ins. Signatures, sets of several vectors and unknown encoders are not in the "
+        "paper. In place of the drawn clusters: how often the nearest vector is one of the same encoder.",
+        headline="accuracy",
+        axis="vectors",
+    )
+    encoders: ClassVar[dict[Size, tuple[str, ...]]] = {
+        "smoke": ("tfidf", "hashing", "lsa-tfidf"),
+        "small": tuple(MAKERS),
+        "full": tuple(MAKERS),
+    }
+
+    def run(self, conditions: Conditions) -> Reproduction:
+        """Both ways of telling on the same vectors."""
+        asked = pick_encoders(conditions.encoders, self.encoders[conditions.size], tuple(MAKERS))
+        missing = [k for k in asked if _weights(MAKERS[k], conditions) is None]
+        chosen = tuple(k for k in asked if k not in missing)
+        study = Study(conditions, chosen)
+        cells = [
+            self._cell(study, PERCEPTRON, study.perceptron_rows),
+            self._cell(study, SIGNATURES, study.signature_rows),
+            *(self._absent(key) for key in missing),
+        ]
+        notes = [f"{len(chosen)} encoders of {DIMENSION} dimensions: {', '.join(chosen)}"]
+        if conditions.size == "smoke":
+            notes.append(INVENTED)
+        return run_cells(self.facts, cells, conditions, notes)
+
+    def _cell(self, study: Study, title: str, measure: Callable[[], list[Measured]]) -> Cell:
+        def measured() -> list[Measured]:
+            found = measure()
+            return [Measured(**{**vars(r), "published": self.facts.printed(r.setting, r.metric)}) for r in found]
+
+        makers = {k: vars(MAKERS[k]) for k in study.chosen}
+        return Cell(title, {"makers": makers, "data": study.fingerprint, **EncoderClassifier().get_params()}, measured)
+
+    def _absent(self, key: str) -> Cell:
+        def measure() -> list[Measured]:
+            raise DataError(
+                f"the weights of {MAKERS[key].weights} are not on this machine: name the folder that holds them in "
+                f"{MODELS_VARIABLE}"
+            )
+
+        return Cell(key, {}, measure)
+
+
+class Study:
+    """The vectors of all encoders, and who is told apart by what."""
+
+    def __init__(self, conditions: Conditions, chosen: tuple[str, ...]) -> None:
+        self.conditions, self.chosen, self.scale = conditions, chosen, SCALES[conditions.size]
+        seed = conditions.seed
+        if conditions.size == "smoke":
+            from unembed.corpora.generators.messages import generate_messages
+            from unembed.corpora.generators.public_text import generate_public_text
+
+            self.train = generate_messages(self.scale.train, seed=seed + 1)
+            self.test = generate_public_text(self.scale.test, seed=seed + 1)
+            self.fit = generate_messages(self.scale.fit, seed=seed + 2)
+        else:
+            reviews = read(conditions, "restaurant_sentences", "sentence")
+            medical = read(conditions, "medical_sentences", "sentence")
+            self.train = sample(reviews, self.scale.train, seed, "train")
+            self.test = sample(medical, self.scale.test, seed, "test")
+            self.fit = sample(read(conditions, "wikipedia_sentences", "sentence"), self.scale.fit, seed, "fit")
+
+    @property
+    def fingerprint(self) -> str:
+        """One digest for all texts."""
+        return "-".join(c.fingerprint[:12] for c in (self.train, self.test, self.fit))
+
+    @cached_property
+    def vectors(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Signature]]:
+        """Of every encoder: training vectors, test vectors, and the signature learnt from made-up text."""
+        train, test, learnt = {}, {}, {}
+        for number, key in enumerate(self.chosen):
+            if self.conditions.progress:
+                self.conditions.progress("encoders", number, len(self.chosen))
+            encoder = self._encoder(MAKERS[key])
+            train[key], test[key] = (_dense(encoder, texts) for texts in (self.train, self.test))
+            learnt[key] = learn_from_encoder(key, encoder)
+        return train, test, learnt
+
+    def _encoder(self, maker: Maker) -> Encoder:
+        options = dict(maker.options)
+        if maker.weights:
+            options["model"] = _weights(maker, self.conditions)
+        if maker.network in ("MiniLM", "bge"):
+            options["device"] = self.conditions.device
+        made = build_encoder(maker.encoder, options, fit_texts=self.fit.texts)
+        return made if made.card.sparse else CachedEncoder(made, EmbeddingCache())
+
+    def perceptron_rows(self) -> list[Measured]:
+        """The paper's classifier, and how well its hidden layer and the raw vectors cluster."""
+        train, test, _ = self.vectors
+        started = time.perf_counter()
+        model = EncoderClassifier(device=self.conditions.device, seed=seed_for(self.conditions.seed, "perceptron"))
+        model.fit(train)
+        said = {key: model.log_probabilities(rows) for key, rows in test.items()}
+        seconds = time.perf_counter() - started
+
+        def names(key: str, rows: NDArray[np.int64]) -> str:
+            return model.names_[int(said[key][rows].sum(axis=0).argmax())]
+
+        found = [self._share(PERCEPTRON, n, "accuracy", lambda k, r: names(k, r) == k, seconds) for n in SETS]
+        for title, points in (
+            ("vectors as they are", {k: directions(v) for k, v in test.items()}),
+            ("hidden layer", {k: model.hidden_layer(v) for k, v in test.items()}),
+        ):
+            same = _nearest_is_same(points)
+            groups = [k for k, v in points.items() for _ in range(len(v))]
+            estimate = mean(same, rng=generator(self.conditions.seed, "interval", title), groups=groups)
+            found.append(_row(f"clusters · {title}", "nearest of the same encoder", estimate))
+        return found
+
+    def signature_rows(self) -> list[Measured]:
+        """Signatures: who ranks first, who is named, and who is named although nobody knows it."""
+        _, _, learnt = self.vectors
+        book = SignatureBook(tuple(learnt.values()))
+        networks = {k: MAKERS[k].network for k in self.chosen}
+
+        def told(key: str, rows: NDArray[np.int64], left_out: list[str]) -> tuple[str | None, str]:
+            answer = identify(self.vectors[1][key][rows], book.without(left_out))
+            return answer.name, answer.candidates[0].name if answer.candidates else ""
+
+        def first(key: str, rows: NDArray[np.int64]) -> bool:
+            return told(key, rows, [])[1] == key
+
+        def right(key: str, rows: NDArray[np.int64]) -> bool:
+            return told(key, rows, [])[0] == key
+
+        def wrong(key: str, rows: NDArray[np.int64]) -> bool:
+            return told(key, rows, [])[0] not in (key, None)
+
+        def alarm(key: str, rows: NDArray[np.int64]) -> bool:
+            return told(key, rows, [k for k in self.chosen if networks[k] == networks[key]])[0] is not None
+
+        def relative(key: str, rows: NDArray[np.int64]) -> bool:
+            return told(key, rows, [key])[0] is not None
+
+        found = []
+        related = [k for k in self.chosen if sum(n == networks[k] for n in networks.values()) > 1]
+        for n in SETS:
+            found += [
+                self._share(SIGNATURES, n, "accuracy", first),
+                self._share(SIGNATURES, n, "named rightly", right),
+                self._share(SIGNATURES, n, "named wrongly", wrong),
+                self._share(SIGNATURES, n, "unknown encoder named", alarm),
+            ]
+            if related:
+                found.append(self._share(SIGNATURES, n, "unknown relative named", relative, among=related))
+        return found
+
+    def _share(
+        self,
+        title: str,
+        n: int,
+        metric: str,
+        hit: Callable[[str, NDArray[np.int64]], bool],
+        seconds: float | None = None,
+        among: list[str] | None = None,
+    ) -> Measured:
+        """The share of random sets of ``n`` vectors with a hit; sets of one encoder are drawn together."""
+        test = self.vectors[1]
+        hits, groups = [], []
+        for key in among or self.chosen:
+            rng = generator(self.conditions.seed, "sets", key, n)
+            alive = np.flatnonzero(np.abs(test[key]).sum(axis=1) > 0)
+            for _ in range(self.scale.draws if n < 100 else max(1, self.scale.draws // 4)):
+                hits.append(hit(key, rng.permutation(alive)[:n]))
+                groups.append(key)
+        rng = generator(self.conditions.seed, "interval", title, n, metric)
+        estimate = mean(np.array(hits), rng=rng, groups=groups)
+        setting = f"{title} · {n} vector{'s' if n > 1 else ''}"
+        chance = 1 / len(self.chosen) if metric == "accuracy" else None
+        return _row(setting, metric, estimate, chance, seconds, f"{title}, {metric}", float(n))
+
+
+def _weights(maker: Maker, conditions: Conditions) -> str | None:
+    """Where an encoder's weights are; empty where it needs none, None where they are missing."""
+    found = find_model(maker.weights, conditions) if maker.weights else ""
+    return None if found is None else str(found)
+
+
+def _row(
+    setting: str,
+    metric: str,
+    estimate: Estimate,
+    floor: float | None = None,
+    seconds: float | None = None,
+    series: str | None = None,
+    x: float | None = None,
+) -> Measured:
+    seconds = None if seconds is None else round(seconds, 2)
+    return Measured(
+        setting, metric, estimate.value, estimate.low, estimate.high, estimate.n, floor=floor, seconds=seconds,
+        series=series, x=x,
+    )  # fmt: skip
+
+
+def _dense(encoder: Encoder, corpus: Corpus) -> Any:
+    found: Any = encoder.encode(corpus.texts)
+    return found.toarray() if issparse(found) else np.asarray(found)
+
+
+def _nearest_is_same(points: dict[str, Any]) -> NDArray[np.bool_]:
+    """Whether each point's nearest neighbour, of all points, is of the same encoder."""
+    stacked = np.concatenate(list(points.values()))
+    owner = np.repeat(np.arange(len(points)), [len(v) for v in points.values()])
+    squares = (stacked**2).sum(axis=1)
+    found = np.empty(len(stacked), dtype=bool)
+    for start in range(0, len(stacked), 1024):
+        rows = slice(start, min(start + 1024, len(stacked)))
+        away = squares[rows, None] + squares - 2 * stacked[rows] @ stacked.T
+        away[np.arange(away.shape[0]), np.arange(rows.start, rows.stop)] = np.inf
+        found[rows] = owner[away.argmin(axis=1)] == owner[rows]
+    return found

@@ -1,0 +1,179 @@
+"""The two case studies of Pan VI on open data: who holds which texts, and the deals of the keyword games.
+
+| paper | published on | stand-in |
+|---|---|---|
+| Medical | descriptions of CMS records, 10 body words | ``medical_procedures`` |
+| Airline | Skytrax reviews, 10 cities | ``airline_sentences`` |
+| external corpus | Yelp-Food, sentences with *salad* | ``restaurant_sentences`` |
+
+As in the paper the adversary's shadow corpus is the smaller part, one to ten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from unembed.corpora.corpus import Corpus
+from unembed.corpora.duplicates import drop_duplicates, remove_leaks
+from unembed.corpora.splits import split_corpus
+from unembed.corpora.substitution import contains_keyword
+from unembed.corpora.words import build_vocabulary
+from unembed.encoders.cache import CachedEncoder, EmbeddingCache
+from unembed.errors import DataError
+from unembed.games.base import Deal, Material
+from unembed.games.threat import ADVERSARIES
+from unembed.papers.base import Conditions, Size
+from unembed.papers.lab import Lab
+from unembed.papers.stand_ins import INVENTED, read, sample
+from unembed.seeds import generator, seed_for
+
+BODY = ("leg", "hand", "spine", "chest", "ankle", "head", "hip", "arm", "face", "shoulder")
+CITIES = (
+    *("hong kong", "london", "toronto", "paris", "rome"),
+    *("sydney", "dubai", "bangkok", "singapore", "frankfurt"),
+)
+PLACE = "salad"
+SHADOW, EXTERNAL = "shadow corpus", "external corpus"
+_ADVERSARY = {SHADOW: "insider", EXTERNAL: "outsider"}
+#: Where the texts lie: data set, column of the text.
+_SETS = {"Medical": ("medical_procedures", "description"), "Airline": ("airline_sentences", "sentence")}
+_KEYWORDS = {"Medical": BODY, "Airline": CITIES}
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """How many texts an experiment takes at one size.
+
+    ``holding``: at most so many texts with each keyword, ``others``: texts besides; ``samples``: training texts a
+    keyword, half of them with it.
+    """
+
+    holding: int
+    others: int
+    samples: int
+    external: int
+
+
+NUMBERS: dict[Size, Numbers] = {
+    "smoke": Numbers(60, 200, 40, 200),
+    "small": Numbers(80, 1_500, 200, 400),
+    "full": Numbers(1_200, 10_000, 4_000, 2_000),
+}
+
+
+@dataclass(frozen=True)
+class World:
+    """The texts of one case study."""
+
+    name: str
+    keywords: tuple[str, ...]
+    target: Corpus
+    known: dict[str, Corpus]
+    place: str | None
+    notes: tuple[str, ...]
+
+    @cached_property
+    def fit(self) -> Corpus:
+        """What a fitted encoder learns from: all but the targets."""
+        return Corpus.of([text for corpus in self.known.values() for text in corpus.texts], name="all but the targets")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """One digest for all texts."""
+        return "-".join(c.fingerprint[:12] for c in (self.target, *self.known.values()))
+
+    def absent(self, count: int, seed: int) -> tuple[str, ...]:
+        """Words of the external corpus that no target holds (Pan Table III)."""
+        vocabulary = build_vocabulary(self.known[EXTERNAL].texts, size=3_000, min_count=2)
+        words = [w for w, content in zip(vocabulary.words, vocabulary.content, strict=True) if content and len(w) > 3]
+        held = np.atleast_1d(contains_keyword(self.target.texts, words).any(axis=0))
+        free = [w for w, there in zip(words, held, strict=True) if not there and w != PLACE]
+        if len(free) < count:
+            raise DataError(f"the external corpus has {len(free)} words that no target holds, {count} are wanted")
+        return tuple(free[i] for i in np.sort(generator(seed, "absent").permutation(len(free))[:count]))
+
+
+def world(name: str, conditions: Conditions, numbers: Numbers) -> World:
+    """The case study by its name in the paper; at size smoke on invented texts."""
+    if conditions.size == "smoke":
+        return _invented(name, conditions, numbers)
+    seed = seed_for(conditions.seed, "pan", name)
+    keywords = _KEYWORDS[name]
+    texts, _ = drop_duplicates(read(conditions, *_SETS[name]))
+    held = contains_keyword(texts.texts, keywords)
+    rng = generator(seed, "texts")
+    chosen = {
+        int(r) for k in range(len(keywords)) for r in rng.permutation(np.flatnonzero(held[:, k]))[: numbers.holding]
+    }
+    rest = [int(r) for r in rng.permutation(len(texts)) if int(r) not in chosen][: numbers.others]
+    split = split_corpus(texts.select(sorted({*chosen, *rest})), share=1 / 11, seed=seed)
+    menu, _ = drop_duplicates(read(conditions, "restaurant_sentences", "sentence"))
+    menu = menu.select(np.flatnonzero(contains_keyword(menu.texts, [PLACE])[:, 0]))
+    external, _ = remove_leaks(sample(menu, numbers.external, seed, "external"), split.target)
+    notes = (
+        f"{name}: {len(split.target):,} targets, a shadow corpus of {len(split.adversary):,} texts, an external corpus "
+        f"of {len(external):,} restaurant sentences with '{PLACE}', in whose place the keywords are put",
+    )
+    return World(name, keywords, split.target, {SHADOW: split.adversary, EXTERNAL: external}, PLACE, notes)
+
+
+def _invented(name: str, conditions: Conditions, numbers: Numbers) -> World:
+    from unembed.corpora.generators.messages import generate_messages
+    from unembed.corpora.generators.public_text import generate_public_text
+
+    seed = seed_for(conditions.seed, "pan", name)
+    messages, _ = drop_duplicates(generate_messages(numbers.others * 3, authors=40, seed=seed % 2**31))
+    split = split_corpus(messages, share=0.3, seed=seed)
+    vocabulary = build_vocabulary(split.target.texts, size=400, min_count=10)
+    words = [w for w, c in zip(vocabulary.words, vocabulary.content, strict=True) if c and len(w) > 3]
+    share = contains_keyword(split.target.texts, words).mean(axis=0)
+    usual = [w for w, part in zip(words, share, strict=True) if part < 0.5]
+    external = generate_public_text(numbers.external, seed=seed % 2**31)
+    return World(
+        name, tuple(usual[:10]), split.target, {SHADOW: split.adversary, EXTERNAL: external}, None, (INVENTED,)
+    )
+
+
+class PanDeals:
+    """Deals of one world with one encoder after another; every text is encoded once and kept in the cache."""
+
+    def __init__(self, lab: Lab, world: World) -> None:
+        self.lab, self.world = lab, world
+
+    def material(
+        self, key: str, knowledge: str, *, known: Corpus | None = None, targets: int | None = None
+    ) -> Material:
+        """What the challenger holds; ``known`` and ``targets`` take less of either side."""
+        encoder = CachedEncoder(self.lab.encoder(key), EmbeddingCache())
+        known = self.world.known[knowledge] if known is None else known
+        target = self.world.target if targets is None else sample(self.world.target, targets, 0, "targets")
+        return Material(
+            target=target,
+            known=known,
+            target_vectors=self.lab.vectors(key, target),
+            known_vectors=self.lab.vectors(key, known),
+            encode=encoder.encode,
+            adversary=ADVERSARIES[_ADVERSARY[knowledge]],
+            seed=seed_for(self.lab.conditions.seed, "deal", self.world.name),
+        )
+
+    def deal(self, key: str, knowledge: str, game: Any, **less: Any) -> Deal[Any, Any]:
+        """The game's deal with those texts."""
+        placed = game.set_params(place=self.world.place if knowledge == EXTERNAL else None)
+        found: Deal[Any, Any] = placed.deal(self.material(key, knowledge, **less))
+        return found
+
+
+def fewer(corpus: Corpus, count: int, keywords: Sequence[str], seed: int) -> Corpus:
+    """A smaller shadow corpus in which every keyword still stands at least twice, where that is possible."""
+    held = contains_keyword(corpus.texts, keywords)
+    rng = generator(seed, "fewer", count)
+    order = rng.permutation(len(corpus))
+    must = [int(r) for k in range(len(keywords)) for r in [r for r in order if held[r, k]][:2]]
+    kept = list(dict.fromkeys([*must, *(int(r) for r in order)]))[: max(count, 4)]
+    return replace(corpus.select(sorted(kept)), name=f"{corpus.name}, {len(kept)} texts")

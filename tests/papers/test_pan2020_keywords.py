@@ -1,0 +1,64 @@
+"""Pan 2020, keyword inference: printed figures are the paper's, the experiments run, worlds keep the sides apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from unembed.corpora.substitution import contains_keyword
+from unembed.papers import EXPERIMENTS, Conditions
+from unembed.papers.pan_worlds import EXTERNAL, NUMBERS, SHADOW, fewer, world
+
+Run = Callable[..., dict[str, Any]]
+
+
+def test_table_3_is_typed_as_printed() -> None:
+    facts = EXPERIMENTS.get("pan2020/table3").facts
+    worst, average = "accuracy of the best epoch", "accuracy"
+    assert facts.printed("Medical · BERT-base, first token · external corpus", worst) == 1.0
+    assert facts.printed("Medical · BERT-base, first token · external corpus", average) == 0.86
+    assert facts.printed("Airline · Transformer-XL · external corpus", average) == 0.807
+    settings = {p.setting for p in facts.published}
+    assert len(settings) == 16
+    assert all(facts.printed(s, worst) >= facts.printed(s, average) for s in settings)
+
+
+def test_no_target_is_known_and_absent_words_are_absent() -> None:
+    texts = world("Medical", Conditions(size="smoke"), NUMBERS["smoke"])
+    targets = set(texts.target.texts)
+    assert not targets & set(texts.known[SHADOW].texts)
+    assert not targets & set(texts.known[EXTERNAL].texts)
+    absent = texts.absent(5, 0)
+    assert len(set(absent)) == 5
+    assert not contains_keyword(texts.target.texts, absent).any()
+    small = fewer(texts.known[SHADOW], 30, texts.keywords, 0)
+    assert len(small) == 30
+    assert (contains_keyword(small.texts, texts.keywords).sum(axis=0) >= 2).all()
+
+
+def test_figure_6_plays_every_attack_with_and_without_knowledge(smoke: Run) -> None:
+    result = smoke("pan2020/figure6f")
+    assert not result["unmeasured"]
+    rows = {(row["setting"], row["metric"]): row for row in result["rows"]}
+    name = "bag of words, tf-idf"
+    for attack, knowledge in (("SVM", SHADOW), ("MLP", SHADOW), ("SVM", EXTERNAL), ("DANN", EXTERNAL)):
+        assert (f"{attack} · {name} · {knowledge}", "accuracy") in rows
+    unsettled = f"DANN · {name} · {EXTERNAL}"
+    assert rows[unsettled, "accuracy of the best epoch"]["value"] >= rows[unsettled, "accuracy"]["value"]
+    ours = rows[f"aligned (ours) · {name} · {EXTERNAL}", "accuracy"]
+    assert ours["value"] > ours["floor"] + 0.1
+
+
+def test_table_3_counts_false_alarms_against_a_floor_that_is_always_right(smoke: Run) -> None:
+    result = smoke("pan2020/table3")
+    assert {row["floor"] for row in result["rows"] if row["metric"] == "accuracy"} == {1.0}
+    assert any("not at hand" in row["reason"] for row in result["unmeasured"])
+
+
+@pytest.mark.parametrize("name", ["pan2020/table5", "pan2020/figure4", "pan2020/figure6-ablations", "pan2020/figure6b"])
+def test_the_rest_runs_whole(smoke: Run, name: str) -> None:
+    result = smoke(name)
+    assert result["rows"]
+    assert not result["unmeasured"]
