@@ -82,6 +82,16 @@ def test_where_the_texts_hold_none_the_challenger_writes_some(place):
     assert all(s.target.startswith("made up ") for s in finding.samples)
 
 
+def test_made_up_secrets_are_read_once_where_the_collection_adds_nothing(place):
+    both = {"adversaries": ["outsider", "insider"], "attacks": ["pattern/fields"]}
+    made_up = spec_for(place, pattern={"formats": ["passport"]}, **both)
+    plan = make_plan(made_up, read_sides(made_up), CARD, "")
+    assert [c.identity["adversary"] for c in plan.cells] == ["outsider"]
+    assert any(s.adversary == "insider" and "outsider's figure" in s.reason for s in plan.skipped)
+    held = spec_for(place, **both)
+    assert len(make_plan(held, read_sides(held), CARD, "").cells) == 2
+
+
 def test_without_a_format_the_game_is_listed_as_left_out(place):
     spec = spec_for(place, games=["keyword", "pattern"], pattern={"formats": []})
     _, skipped = played_games(spec, read_sides(spec))

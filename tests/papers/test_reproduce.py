@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ import pytest
 
 from unembed.cli import main
 from unembed.errors import DataError, PluginError
-from unembed.papers import EXPERIMENTS, PAPERS, Conditions, ExperimentFacts, Measured, Reproduction
+from unembed.papers import EXPERIMENTS, PAPERS, Conditions, ExperimentFacts, Measured, Published, Reproduction
 from unembed.papers.cells import Cell, run_cells
 from unembed.papers.lab import RECIPES, Recipe
 from unembed.papers.packed import is_packed, unpack
@@ -169,6 +170,14 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path) -> None:
     other_seed = Conditions(size="small", folder=tmp_path, seed=1)
     run_cells(FACTS, [cell("one")], other_seed)
     assert asked[-1] == "one"
+
+
+def test_rows_stand_beside_what_is_printed_for_them() -> None:
+    facts = replace(FACTS, published=(Published("one", "F1", 0.7),))
+    rows = [Measured("one", "F1", 0.5, 0.4, 0.6, 10), Measured("two", "F1", 0.5, 0.4, 0.6, 10, published=0.2)]
+    cell = Cell("both", {}, lambda: rows)
+    assert [r.published for r in run_cells(facts, [cell], Conditions()).rows] == [0.7, 0.2]
+    assert [r.published for r in run_cells(facts, [cell], Conditions(size="smoke")).rows] == [None, None]
 
 
 def test_a_row_that_fails_is_reported_and_kept_nowhere(tmp_path: Path) -> None:

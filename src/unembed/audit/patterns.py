@@ -6,6 +6,7 @@ from typing import Any
 
 from unembed.audit.prepare import Sides
 from unembed.audit.spec import AuditSpec
+from unembed.corpora.corpus import Corpus
 from unembed.corpora.patterns import parse_pattern
 from unembed.games.pattern import FEWEST_FOUND, PatternGame
 from unembed.games.threat import Adversary, Capability
@@ -24,9 +25,7 @@ def pattern_games(spec: AuditSpec, sides: Sides, given: dict[str, Any]) -> tuple
     for format in formats:
         settings = {"pattern": format, "pairs": spec.pattern.pairs, "sentences": spec.pattern.sentences, **given}
         if settings.get("targets", "auto") == "auto":
-            pattern = parse_pattern(format)
-            held = sum(any(o.problem is None for o in pattern.find(text)) for text in sides.target.texts)
-            settings["targets"] = "found" if held >= FEWEST_FOUND else "planted"
+            settings["targets"] = "found" if _holding(format, sides.target) >= FEWEST_FOUND else "planted"
         if settings["targets"] == "planted" and spec.data.vectors is not None:
             skipped.append(
                 Skipped(
@@ -38,6 +37,20 @@ def pattern_games(spec: AuditSpec, sides: Sides, given: dict[str, Any]) -> tuple
             continue
         games.append(PatternGame(**settings))
     return games, skipped
+
+
+def adds_nothing(game: Any, adversary: Adversary, spec: AuditSpec, sides: Sides) -> bool:
+    """Whether texts of the collection give an adversary nothing that the outsider lacks: no secret stands in them."""
+    if not isinstance(game, PatternGame) or game.targets != "planted":
+        return False
+    others = adversary.name != "outsider" and "outsider" in spec.adversaries
+    return others and not _holding(game.pattern, sides.known[sides.known_to(adversary.name)])
+
+
+def _holding(format: str, texts: Corpus) -> int:
+    """How many texts hold a valid secret."""
+    pattern = parse_pattern(format)
+    return sum(any(o.problem is None for o in pattern.find(text)) for text in texts.texts)
 
 
 def with_format(adversary: Adversary) -> Adversary:

@@ -12,7 +12,7 @@ from unembed.attacks import ATTACKS
 from unembed.attacks.base import AttackFacts
 from unembed.audit.curve import curve_sizes
 from unembed.audit.names import names_of
-from unembed.audit.patterns import pattern_games, with_format
+from unembed.audit.patterns import adds_nothing, pattern_games, with_format
 from unembed.audit.prepare import Sides
 from unembed.audit.spec import AuditSpec
 from unembed.defenses import DEFENSES
@@ -138,6 +138,15 @@ def make_plan(spec: AuditSpec, sides: Sides, card: EncoderCard, vectors_digest: 
                         what=game.facts.name,
                         adversary=adversary.name,
                         reason="the public texts this adversary trains on hold none of the names: no word to say",
+                    )
+                )
+                continue
+            if adds_nothing(game, adversary, spec, sides):
+                skipped.append(
+                    Skipped(
+                        what=f"{game.facts.name} {game.subject}",
+                        adversary=adversary.name,
+                        reason="the secrets are made up and the collection holds none: the outsider's figure again",
                     )
                 )
                 continue

@@ -38,7 +38,8 @@ def run_cells(
 ) -> Reproduction:
     """Measure what is not kept yet; a row that fails is reported with its reason and the rest goes on.
 
-    Rows of size ``smoke``, measured on invented text, are not set beside published ones.
+    Every row is set beside what the paper prints for its setting, but for those of size ``smoke``: they are measured
+    on invented text.
     """
     rows: list[Measured] = []
     unmeasured: list[Unmeasured] = []
@@ -60,10 +61,17 @@ def run_cells(
                     continue
                 kept.write(found)
             devices[kept.device] = None
-            rows += found if conditions.size != "smoke" else [replace(row, published=None) for row in found]
+            rows += [replace(row, published=_published(facts, row, conditions)) for row in found]
     if conditions.progress and cells:
         conditions.progress("rows", len(cells), len(cells))
     return Reproduction(tuple(rows), tuple(notes), tuple(unmeasured), tuple(devices))
+
+
+def _published(facts: ExperimentFacts, row: Measured, conditions: Conditions) -> float | None:
+    """What the paper prints for a row, unless the row says which other figure it answers to."""
+    if conditions.size == "smoke":
+        return None
+    return facts.printed(row.setting, row.metric) if row.published is None else row.published
 
 
 class _Kept:

@@ -30,7 +30,6 @@ from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published
 from unembed.papers.cells import Cell, run_cells
 from unembed.papers.coro import ENGLISH, SENTENCE, WORDS, msp, training_note
 from unembed.papers.lab import RECIPES, Lab, pick_encoders
-from unembed.papers.song2020 import with_published
 from unembed.papers.stand_ins import CROSS, IN, INVENTED, Amounts, Sides, coro_sides, read, sample
 from unembed.seeds import seed_for
 
@@ -150,7 +149,7 @@ class _NameTable:
             seconds = round(time.perf_counter() - started, 2)
             without = game.own_floors(deal.truth, guess)["without"]
             tables = (NamesGame.table(deal.truth, guess), NamesGame.table(deal.truth, without))
-            return with_published(self.facts, _rows(RECIPES[key].title, names, *tables, seconds))
+            return _rows(RECIPES[key].title, names, *tables, seconds)
 
         identity = {
             **lab.identity(key),

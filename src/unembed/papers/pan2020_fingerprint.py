@@ -125,12 +125,8 @@ class Figure9:
         return run_cells(self.facts, cells, conditions, notes)
 
     def _cell(self, study: Study, title: str, measure: Callable[[], list[Measured]]) -> Cell:
-        def measured() -> list[Measured]:
-            found = measure()
-            return [Measured(**{**vars(r), "published": self.facts.printed(r.setting, r.metric)}) for r in found]
-
         makers = {k: vars(MAKERS[k]) for k in study.chosen}
-        return Cell(title, {"makers": makers, "data": study.fingerprint, **EncoderClassifier().get_params()}, measured)
+        return Cell(title, {"makers": makers, "data": study.fingerprint, **EncoderClassifier().get_params()}, measure)
 
     def _absent(self, key: str) -> Cell:
         def measure() -> list[Measured]:

@@ -48,7 +48,7 @@ def setting(attack: str, encoder: str, knowledge: str) -> str:
     return f"{attack} · {encoder} · {knowledge}"
 
 
-def rows_of(facts: ExperimentFacts, name: str, played: Play, names: dict[str, str], **more: Any) -> list[Measured]:
+def rows_of(name: str, played: Play, names: dict[str, str], **more: Any) -> list[Measured]:
     """The headline and the secondary figures in ``names`` (ours to the paper's), with what was published for them."""
     found: list[tuple[str, Estimate, float | None]] = [
         (names["headline"], played.estimate, played.floors[played.floor].value)
@@ -64,7 +64,6 @@ def rows_of(facts: ExperimentFacts, name: str, played: Play, names: dict[str, st
             estimate.low,
             estimate.high,
             estimate.n,
-            published=facts.printed(name, metric),
             floor=floor,
             seconds=round(played.fit_seconds + played.run_seconds, 2),
             trusted=played.check.passed,
@@ -113,7 +112,7 @@ class KeywordRows:
         def measure() -> list[Measured]:
             deal = deals.deal(key, knowledge, game, **(less or {}))
             seed = seed_for(conditions.seed, "play", name)
-            return rows_of(self.facts, name, play(game, spec.make(conditions), deal, seed), names, **more)
+            return rows_of(name, play(game, spec.make(conditions), deal, seed), names, **more)
 
         identity = {
             **deals.lab.identity(key),

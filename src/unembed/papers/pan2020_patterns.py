@@ -111,15 +111,14 @@ class _Secrets:
             )
         )
 
-    def cell(self, facts: ExperimentFacts, key: str, spec: AttackSpec, rows: Any, pairs: int | None = None) -> Cell:
+    def cell(self, key: str, spec: AttackSpec, rows: Any, pairs: int | None = None) -> Cell:
         """One attack on one encoder; ``rows`` turns what was played into figures."""
         name = setting(spec.title, named(key)) + ("" if pairs is None else f" · {pairs:,} pairs")
 
         def measure() -> list[Measured]:
             seed = seed_for(self.conditions.seed, "play", key, spec.title)
             played = play(self.game, spec.make(self.conditions), self.deal(key, pairs), seed)
-            found = [row for row in rows(name, played) if np.isfinite(row.value)]
-            return [replace(row, published=facts.printed(row.setting, row.metric)) for row in found]
+            return [row for row in rows(name, played) if np.isfinite(row.value)]
 
         identity = {**self.lab.identity(key), **spec.identity(), "game": self.game.get_params(), "pairs": pairs}
         data = None if self.target is None else self.target.fingerprint
@@ -184,7 +183,7 @@ class Table2:
         size = conditions.size
         chosen = pick_encoders(conditions.encoders, USUAL[size], ENCODERS)
         secrets = _Secrets(conditions, _alone("citizen-id", self.pairs[size], self.targets[size]))
-        cells = [secrets.cell(self.facts, key, spec, _date_rows) for key in chosen for spec in _date_attacks(size)]
+        cells = [secrets.cell(key, spec, _date_rows) for key in chosen for spec in _date_attacks(size)]
         result = run_cells(self.facts, cells, conditions, _notes(conditions, self.pairs[size]))
         return replace(result, unmeasured=(*result.unmeasured, *_absent(PAPER)))
 
@@ -215,7 +214,7 @@ class Table2Pairs:
         most = self.steps[size][-1]
         secrets = _Secrets(conditions, _alone("citizen-id", most, Table2.targets[size]))
         cells = [
-            secrets.cell(self.facts, key, spec, self._rows(spec.title, key, pairs), pairs)
+            secrets.cell(key, spec, self._rows(spec.title, key, pairs), pairs)
             for key in chosen
             for pairs in self.steps[size]
             for spec in _date_attacks(size)
@@ -271,11 +270,7 @@ class Figure3:
             target = sample(windows.select(clean), self.targets[size], conditions.seed, "windows")
             game.set_params(targets="found")
         secrets = _Secrets(conditions, game, target)
-        cells = [
-            secrets.cell(self.facts, key, spec, self._rows(spec.title, key))
-            for key in chosen
-            for spec in self.attacks(size)
-        ]
+        cells = [secrets.cell(key, spec, self._rows(spec.title, key)) for key in chosen for spec in self.attacks(size)]
         result = run_cells(self.facts, cells, conditions, _notes(conditions, self.pairs[size]))
         absent = Unmeasured(setting(POSITIONS, "GPT-2"), "no weights of GPT-2 are at hand")
         return replace(result, unmeasured=(*result.unmeasured, absent))
@@ -328,7 +323,7 @@ class OtherPatterns:
                 for key in chosen:
                     for spec in _date_attacks(size):
                         titled = replace(spec, title=f"{about} · {spec.title}")
-                        cells.append(secrets.cell(self.facts, key, titled, _part_rows))
+                        cells.append(secrets.cell(key, titled, _part_rows))
         return run_cells(self.facts, cells, conditions, _notes(conditions, self.pairs[size], alone=False))
 
 

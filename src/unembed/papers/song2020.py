@@ -103,7 +103,9 @@ class _SongTable:
             deal = deals.deal(key, domain, game) if whole else deals.piece_deal(key, domain, game)
             seed = seed_for(conditions.seed, "play", key, domain, spec.title)
             metrics = [m for m in song_metrics(deal.truth, seed) if whole or m[0] != "content F1"]
-            return with_published(self.facts, rows_of(metrics, attempt(game, attack, deal, seed), setting=name))
+            rows = rows_of(metrics, attempt(game, attack, deal, seed), setting=name)
+            # What is printed may mean words or word pieces, so it stands by both.
+            return [replace(row, published=self.facts.printed(name.replace(PIECES, ""), row.metric)) for row in rows]
 
         identity = {
             **deals.lab.identity(key),
@@ -127,11 +129,6 @@ def _refuse(reason: str) -> Callable[[], list[Measured]]:
         raise CannotMeasureError(reason)
 
     return measure
-
-
-def with_published(facts: ExperimentFacts, rows: Sequence[Measured]) -> list[Measured]:
-    """Rows beside what was printed for them; what is printed may mean words or word pieces, so it stands by both."""
-    return [replace(row, published=facts.printed(row.setting.replace(PIECES, ""), row.metric)) for row in rows]
 
 
 class Table2(_SongTable):

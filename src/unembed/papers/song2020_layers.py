@@ -14,7 +14,7 @@ from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published
 from unembed.papers.cells import Cell, run_cells
 from unembed.papers.lab import RECIPES, Lab, pick_encoders
 from unembed.papers.scoring import AttackSpec, attempt, rows_of, song_metrics
-from unembed.papers.song2020 import CORPUS, POOLED, with_published
+from unembed.papers.song2020 import CORPUS, POOLED
 from unembed.papers.song_deals import SongDeals
 from unembed.papers.stand_ins import IN, Amounts, song_sides
 from unembed.seeds import seed_for
@@ -101,14 +101,13 @@ class Figure2:
             deal = deals.deal(key, IN, game, layer)
             seed = seed_for(conditions.seed, "play", key, layer, spec.title)
             metrics = [m for m in song_metrics(deal.truth, seed) if m[0] in SHOWN]
-            found = rows_of(
+            return rows_of(
                 metrics,
                 attempt(game, attack, deal, seed),
                 setting=name,
                 series=f"{spec.title} · {RECIPES[key].title.split(',')[0]}",
                 x=float(layer),
             )
-            return with_published(self.facts, found)
 
         identity = {**deals.lab.identity(key, layer), **spec.identity(), "game": game.get_params()}
         return Cell(name, {**identity, "data": deals.sides.fingerprint}, measure)

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from unembed.attacks.base import AttackFacts
-from unembed.attacks.inversion.pairs import held_back
 from unembed.attacks.inversion.rescoring import Rescorer
 from unembed.attacks.inversion.word_classifier import (
     LEAST_PROBABILITY,
@@ -30,6 +29,7 @@ from unembed.attacks.inversion.word_classifier import (
     best_thresholds,
     sparse_confidences,
 )
+from unembed.attacks.validation import held_back
 from unembed.corpora.recombination import recombine
 from unembed.corpora.words import word_sets
 from unembed.encoders.base import Vectors

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from unembed.attacks.base import AttackFacts
-from unembed.attacks.inversion.pairs import check_pairs, held_back
+from unembed.attacks.inversion.pairs import check_pairs
+from unembed.attacks.validation import held_back
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.inversion import InversionGuess, InversionKnowledge

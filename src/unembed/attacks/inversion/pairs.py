@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from unembed.encoders.base import WhiteBoxEncoder
 from unembed.errors import CannotMeasureError
 from unembed.games.inversion import InversionKnowledge
-from unembed.seeds import generator
 
 
 def check_pairs(knowledge: InversionKnowledge, *, texts: bool = False) -> int:
@@ -29,10 +25,3 @@ def model_of(knowledge: InversionKnowledge) -> WhiteBoxEncoder:
             "adversary does not hold them; use an attack without weights, such as inversion/mlp"
         )
     return knowledge.encoder
-
-
-def held_back(n: int, share: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows held back to choose epoch and thresholds (at most 2,000), and the rest."""
-    order = generator(seed, "validation").permutation(n)
-    held = min(max(int(n * share), min(50, n // 4)), 2000)
-    return np.sort(order[:held]), np.sort(order[held:])

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
-from unembed.attacks.inversion.pairs import check_pairs, held_back
+from unembed.attacks.inversion.pairs import check_pairs
+from unembed.attacks.validation import held_back
 from unembed.encoders.base import Vectors
 from unembed.games.inversion import InversionGuess, InversionKnowledge
 from unembed.metrics.sets import best_prefix

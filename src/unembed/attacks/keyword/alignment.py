@@ -19,8 +19,11 @@ from unembed.nn.features import CLIP, Standardiser
 WIDEST = 2048
 
 
-class Whitener:
+class Collection:
     """Learns mean and covariance of one collection; makes its vectors uncorrelated, each direction of variance one.
+
+    The square root is the symmetric one. That of ``nn.whitening`` turns each collection to its own main directions:
+    two collections so turned could no longer be compared.
 
     ``shrinkage`` mixes the covariance with a round one, because a few thousand vectors do not tell the small
     directions. Above ``WIDEST`` dimensions each dimension is scaled on its own. Sparse vectors stay as the scaler
@@ -75,8 +78,8 @@ class TwoSides:
     def fit(self, own: Vectors, theirs: Vectors) -> Self:
         """Measure both collections in the same units."""
         scaler = Standardiser().fit(own)
-        self.own = Whitener(scaler, self.shrinkage).fit(own)
-        self.theirs = Whitener(scaler, self.shrinkage).fit(theirs)
+        self.own = Collection(scaler, self.shrinkage).fit(own)
+        self.theirs = Collection(scaler, self.shrinkage).fit(theirs)
         return self
 
     def transform(self, vectors: Vectors) -> NDArray[np.float32]:

@@ -11,10 +11,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from unembed.attacks.base import AttackFacts
-from unembed.attacks.inversion.pairs import held_back
-from unembed.attacks.pattern.reading import HELD_BACK, log_softmax
+from unembed.attacks.pattern.reading import HELD_BACK
+from unembed.attacks.validation import held_back
 from unembed.encoders.base import Vectors
 from unembed.errors import UsageError
 from unembed.games.pattern import PatternGuess, PatternKnowledge, sizes_of
@@ -126,7 +127,7 @@ class PatternPositions(Parametrised):
                 part = torch.from_numpy(self.scaler_.transform(vectors[start : start + RUN_BATCH])).to(self.device_)
                 for i, size in enumerate(self.sizes_):
                     at = torch.full((len(part),), i, dtype=torch.int64, device=self.device_)
-                    rows[i].append(log_softmax(self.model_(part, at)[:, :size].double().cpu().numpy()))
+                    rows[i].append(log_softmax(self.model_(part, at)[:, :size].double().cpu().numpy(), axis=1))
         return [np.concatenate(found) for found in rows]
 
     def run(self, vectors: Vectors) -> PatternGuess:

@@ -11,8 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
-from unembed.attacks.inversion.pairs import held_back
+from unembed.attacks.validation import held_back
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError
 from unembed.games.pattern import PatternKnowledge, by_part, sizes_of
@@ -122,17 +123,11 @@ class PartReader(Parametrised):
         """Log-probabilities by part."""
         tables = self.logits(vectors)
         return {
-            int(part): log_softmax(table / t)
+            int(part): log_softmax(table / t, axis=1)
             for part, table, t in zip(self.parts_, tables, self.temperatures_, strict=True)
         }
 
 
-def log_softmax(table: FloatArray) -> FloatArray:
-    """Log-probabilities of each row."""
-    shifted = table - table.max(axis=1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
-
-
 def cross_entropy(table: FloatArray, labels: NDArray[np.int64]) -> float:
     """Mean cross-entropy."""
-    return -float(log_softmax(table)[np.arange(len(labels)), labels].mean()) if len(labels) else 0.0
+    return -float(log_softmax(table, axis=1)[np.arange(len(labels)), labels].mean()) if len(labels) else 0.0

@@ -14,10 +14,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from unembed.attacks.base import AttackFacts
 from unembed.attacks.pattern.fields import units_of
-from unembed.attacks.pattern.reading import PartReader, cross_entropy, log_softmax
+from unembed.attacks.pattern.reading import PartReader, cross_entropy
 from unembed.encoders.base import Vectors
 from unembed.games.pattern import PatternGuess, PatternKnowledge, sizes_of
 from unembed.games.pattern_ranking import FloatArray, possible_wholes
@@ -134,7 +135,7 @@ class PatternShared(Parametrised):
     def probabilities(self, vectors: Vectors) -> dict[int, FloatArray]:
         """Log-probabilities by part, of the asked ones and the check digit."""
         wide, own = self.body_.probabilities(vectors), self.own_.probabilities(vectors)
-        return {part: log_softmax(w * wide[part] + (1 - w) * own[part]) for part, w in self.weights_.items()}
+        return {part: log_softmax(w * wide[part] + (1 - w) * own[part], axis=1) for part, w in self.weights_.items()}
 
     def run(self, vectors: Vectors) -> PatternGuess:
         """Probabilities of the asked parts; wholes by their product, as far as they can be."""
