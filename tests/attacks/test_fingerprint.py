@@ -19,6 +19,7 @@ from unembed.attacks.fingerprint.learning import KINDS, made_up_texts
 from unembed.corpora.generators import GENERATORS
 from unembed.encoders import build_encoder
 from unembed.errors import CannotMeasureError, DataError, UsageError
+from unembed.games.fingerprint import FingerprintKnowledge
 from unembed.testing.toys import LeakyEncoder
 
 DIMENSION = 64
@@ -218,10 +219,10 @@ def test_the_default_encoder_is_recognised_in_text_it_was_not_learnt_from() -> N
 
 def test_the_published_classifier_tells_cones_apart() -> None:
     train = {f"cone {i}": Cone(i).vectors(100, 1) for i in range(3)}
-    model = EncoderClassifier(epochs=5, min_steps=100, seed=1).fit(train)
+    model = EncoderClassifier(epochs=5, min_steps=100, seed=1).fit(FingerprintKnowledge.of(train))
     for i in range(3):
-        said = model.log_probabilities(Cone(i).vectors(20, 2))
-        assert model.names_[int(said.sum(axis=0).argmax())] == f"cone {i}"
+        said = model.run(Cone(i).vectors(20, 2)).scores
+        assert int(said.sum(axis=0).argmax()) == i
     assert model.hidden_layer(Cone(0).vectors(5, 3)).shape == (5, 200)
     with pytest.raises(UsageError):
-        EncoderClassifier().fit({"one": Cone(0).vectors(5, 0)})
+        FingerprintKnowledge.of({"one": Cone(0).vectors(5, 0)})

@@ -18,8 +18,10 @@ from unembed.games.base import Material
 from unembed.games.columns import as_number, holds_quantities
 from unembed.games.number import QUARTERS, NumberGame, NumberTruth
 from unembed.games.play import play, status_of
-from unembed.games.text_baseline import text_cnn_scores
+from unembed.games.rows import random_like, text_rows
+from unembed.games.text_baseline import TextReader
 from unembed.games.threat import ADVERSARIES
+from unembed.seeds import seed_for
 from unembed.testing.toys import LeakyEncoder, toy_game, toy_material
 
 
@@ -130,6 +132,21 @@ class TestTextBaseline:
         assert played.scores.secondary["text_cnn_balanced_accuracy"].low > 0.6
         assert played.scores.secondary["more_than_text_cnn"].high < 0
 
+    def test_played_alone_it_is_dealt_texts_and_says_the_same(self) -> None:
+        stuff = toy_material(known=200, targets=50)
+        reading = AttributeGame(column="side", baseline="text-cnn").deal(stuff).truth.reading
+        deal = AttributeGame(column="side").deal(stuff.reading())
+        assert list(deal.vectors) == list(stuff.target.texts)
+        seed = seed_for(stuff.seed, "attribute", "side", "text-cnn")
+        alone = ATTACKS.get("attribute/textcnn")(device="cpu", seed=seed).fit(deal.knowledge).run(deal.vectors)
+        assert np.array_equal(reading, alone)
+
+    def test_its_random_floor_reads_random_words(self) -> None:
+        texts = text_rows(["red sky", "", "blue sea at night"])
+        noise = random_like(texts, np.random.default_rng(0))
+        assert [len(t.split()) for t in noise] == [2, 0, 4]
+        assert {w for t in noise for w in t.split()} <= {"red", "sky", "blue", "sea", "at", "night"}
+
     def test_nothing_is_trained_unless_asked_for(self) -> None:
         game = toy_game("attribute")
         assert game.deal(toy_material()).truth.reading is None
@@ -137,7 +154,7 @@ class TestTextBaseline:
     def test_the_same_seed_gives_the_same_bits_and_any_text_an_answer(self) -> None:
         texts, labels = ["red sky", "blue sea", "red rose!", "blue bird"] * 5, np.array([0, 1, 0, 1] * 5)
         asked = ["red", "", "blue " * 1000, "日本語", "blue"]
-        first, second = (text_cnn_scores(texts, labels, 2, asked, seed=1) for _ in range(2))
+        first, second = (TextReader(seed=1).learn(texts, labels, 2).read(asked) for _ in range(2))
         assert np.array_equal(first, second)
         assert np.isfinite(first).all()
         assert first[0].argmax() == 0

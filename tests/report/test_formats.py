@@ -129,7 +129,18 @@ def test_reports_need_no_heavy_library() -> None:
 
 def test_the_page_opens_with_the_verdict_and_keeps_the_order(judged_run: Run) -> None:
     text = render_html(judged_run)
-    ids = ["verdict", "setting", "reading", "findings", "meaning", "untested", "reproduce", "glossary"]
+    ids = [
+        "verdict",
+        "setting",
+        "reading",
+        "keywords",
+        "attributes",
+        "findings",
+        "meaning",
+        "untested",
+        "reproduce",
+        "glossary",
+    ]
     places = [text.index(f'<section id="{name}"') for name in ids]
     assert places == sorted(places)
     assert text.index("Somebody who holds part of this collection and a copy") < places[1]

@@ -1,4 +1,4 @@
-"""The adversaries, one file each: inversion, keyword, attribute."""
+"""The adversaries, one file each, in a folder for each game."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ ATTACKS: Registry[type[Any]] = Registry(
         "pattern/shared": "unembed.attacks.pattern.shared:PatternShared",
         "pattern/positions": "unembed.attacks.pattern.positions:PatternPositions",
         "attribute/linear": "unembed.attacks.attribute.linear:AttributeLinear",
+        "attribute/textcnn": "unembed.attacks.attribute.textcnn:AttributeTextCNN",
         "number/ridge": "unembed.attacks.number.ridge:NumberRidge",
+        "fingerprint/classifier": "unembed.attacks.fingerprint.classifier:EncoderClassifier",
+        "fingerprint/signatures": "unembed.attacks.fingerprint.densities:EncoderSignatures",
     },
     group="unembed.attacks",
     check=check_attack_class,

@@ -31,10 +31,18 @@ class AttackFacts:
     version: int = 1
     default: bool = True
 
+    @property
+    def reads_texts(self) -> bool:
+        """Whether it is a yardstick: it is dealt texts in place of their vectors, so nothing leaks to it."""
+        return Capability.TEXTS in self.requires
+
 
 @runtime_checkable
 class Attack(Protocol[K, G]):
-    """``fit`` on knowledge, ``run`` on vectors; parameters as in scikit-learn; random choices from ``seed``."""
+    """``fit`` on knowledge, ``run`` on vectors; parameters as in scikit-learn; random choices from ``seed``.
+
+    What requires the capability ``TEXTS`` is a yardstick: the same deal, with texts wherever vectors would be.
+    """
 
     facts: ClassVar[AttackFacts]
     seed: int

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from unembed.attacks import ATTACKS
+from unembed.audit.lineup import make_lineup
 from unembed.audit.live import live_encoder
 from unembed.audit.masking import mask
 from unembed.audit.plan import Cell
@@ -22,7 +23,7 @@ from unembed.encoders.base import Encoder, Vectors
 from unembed.encoders.cache import inside
 from unembed.errors import UnembedError
 from unembed.games import GAMES
-from unembed.games.base import Material
+from unembed.games.base import Lineup, Material
 from unembed.games.play import Play, play, status_of
 from unembed.games.threat import ADVERSARIES, Adversary, Capability
 from unembed.results.io import write_atomically
@@ -128,7 +129,7 @@ def _material(task: Task) -> Material:
     if identity["pairs"] is not None:
         rows = generator(identity["seed"], "pairs").permutation(len(known))[: identity["pairs"]]
         known, known_vectors = known.select(np.sort(rows)), known_vectors[np.sort(rows)]
-    encode_target = encode
+    encode_target, defended = encode, None
     if identity["defense"]:
         defended, plain = _defense(identity["defense"], target_vectors, identity["seed"]), encode
         target_vectors = defended(target_vectors)
@@ -148,7 +149,7 @@ def _material(task: Task) -> Material:
         placed.description,
         frozenset(Capability(c) for c in identity["capabilities"]),
     )
-    return Material(
+    material = Material(
         target=target,
         known=known,
         target_vectors=target_vectors,
@@ -159,6 +160,27 @@ def _material(task: Task) -> Material:
         groups=target.column(group) if group else None,
         encode_target=encode_target,
         encoder=_weights(task, work),
+        lineup=_lineup(task, work, known, int(target_vectors.shape[1]), defended),
+    )
+    return material.reading() if Capability.TEXTS in adversary.capabilities else material
+
+
+def _lineup(
+    task: Task, work: Path, known: Corpus, dimension: int, defended: Callable[[Vectors], Vectors] | None
+) -> Lineup | None:
+    """The other encoders, for the game that asks which one it was; the adversary fits on the texts it knows."""
+    identity = task.cell.identity
+    if identity["game"]["name"] != "fingerprint":
+        return None
+    return make_lineup(
+        work,
+        task.encoder,
+        identity["encoder"],
+        dimension,
+        identity["game"]["params"]["candidates"],
+        known.texts,
+        known_as=defended if identity["adaptive"] else None,
+        stored_as=defended,
     )
 
 
@@ -193,10 +215,10 @@ def _answers(work: Path, adversary: str) -> Callable[[Sequence[str]], Vectors]:
 
 def _finding(task: Task, game: Any, played: Play, deal: Any, device: str) -> Finding:
     identity = task.cell.identity
-    status, level = status_of(played)
+    facts = ATTACKS.get(identity["attack"]["name"]).facts
+    status, level = status_of(played, yardstick=facts.reads_texts)
     adversary = ADVERSARIES[identity["adversary"]]
     target_ids = load_corpus(Path(task.work) / "target.parquet").ids
-    facts = ATTACKS.get(identity["attack"]["name"]).facts
     return Finding(
         id=f"{identity['game']['name']}-{task.cell.key[:8]}",
         cell=task.cell.key,

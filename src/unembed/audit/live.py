@@ -7,8 +7,10 @@ from a recipe in the work folder, once a process: its name and options, and for 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from unembed.audit.spec import AuditSpec
 from unembed.encoders import ENCODERS, build_encoder
@@ -57,6 +59,17 @@ def _open(work: Path, stamp: int) -> Encoder:
         encoder: Encoder = make.load(work / "encoder")  # type: ignore[attr-defined]
     else:
         encoder = build_encoder(recipe["name"], recipe["options"])
+    return _behind_cache(encoder, recipe)
+
+
+def other_encoder(work: Path, name: str, options: dict[str, Any], fit_texts: Sequence[str]) -> Encoder:
+    """Another encoder than the run's, behind the same cache."""
+    recipe = json.loads((work / _RECIPE).read_text(encoding="utf-8"))
+    encoder = build_encoder(name, options, fit_texts=fit_texts)
+    return encoder if encoder.card.sparse else _behind_cache(encoder, recipe)
+
+
+def _behind_cache(encoder: Encoder, recipe: dict[str, Any]) -> Encoder:
     if not recipe["cached"]:
         return encoder
     return CachedEncoder(encoder, EmbeddingCache(recipe["cache"]) if recipe["cache"] else EmbeddingCache())

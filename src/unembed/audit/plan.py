@@ -11,6 +11,7 @@ from typing import Any
 from unembed.attacks import ATTACKS
 from unembed.attacks.base import AttackFacts
 from unembed.audit.curve import curve_sizes
+from unembed.audit.lineup import no_lineup
 from unembed.audit.names import names_of
 from unembed.audit.patterns import adds_nothing, pattern_games, with_format
 from unembed.audit.prepare import Sides
@@ -123,7 +124,10 @@ def _no_names(spec: AuditSpec) -> str | None:
 
 def make_plan(spec: AuditSpec, sides: Sides, card: EncoderCard, vectors_digest: str, white_box: bool = False) -> Plan:
     """Every attack each adversary can carry out; for the rest, the capability that is missing."""
-    games, skipped = played_games(spec, sides)
+    asked, skipped = played_games(spec, sides)
+    alone = {game.facts.name: why for game in asked if (why := no_lineup(game, spec, card))}
+    skipped += [Skipped(what=name, reason=why) for name, why in alone.items()]
+    games = [game for game in asked if game.facts.name not in alone]
     cells: list[Cell] = []
     for adversary_name in spec.adversaries:
         adversary = _as_placed(ADVERSARIES[adversary_name], spec, card)
@@ -153,13 +157,18 @@ def make_plan(spec: AuditSpec, sides: Sides, card: EncoderCard, vectors_digest: 
             placed = with_format(adversary) if game.facts.name == "pattern" else adversary
             for attack_name in _attacks_for(spec, game.facts.played_by):
                 facts = ATTACKS.get(attack_name).facts
-                missing = placed.missing(facts.requires)
+                if facts.reads_texts and not game.facts.plays_texts:
+                    unfit = f"not applicable: '{game.facts.name}' can't be played with texts in place of vectors"
+                    skipped.append(Skipped(what=attack_name, adversary=adversary.name, reason=unfit))
+                    continue
+                holder = _with_texts(placed) if facts.reads_texts and attack_name in spec.attacks else placed
+                missing = holder.missing(facts.requires)
                 if missing:
                     skipped.append(_missing(attack_name, adversary, missing))
                     continue
                 if _repeats_the_insider(adversary, facts, spec):
                     continue
-                cells += _cells(spec, sides, placed, game, attack_name, card, vectors_digest)
+                cells += _cells(spec, sides, holder, game, attack_name, card, vectors_digest)
     wanted = {GAMES.get(g).facts.played_by for g in spec.games}
     named = [n for n in spec.attacks if ATTACKS.get(n).facts.game not in wanted]
     if named:
@@ -180,6 +189,12 @@ def _as_placed(adversary: Adversary, spec: AuditSpec, card: EncoderCard) -> Adve
     if spec.data.vectors is None:
         return adversary
     held = adversary.capabilities - {Capability.QUERIES}
+    return Adversary(adversary.name, adversary.title, adversary.description, held)
+
+
+def _with_texts(adversary: Adversary) -> Adversary:
+    """For a yardstick that was asked for by name: no adversary has the texts under attack of itself."""
+    held = adversary.capabilities | {Capability.TEXTS}
     return Adversary(adversary.name, adversary.title, adversary.description, held)
 
 
@@ -236,8 +251,7 @@ def _left_out(spec: AuditSpec) -> list[Skipped]:
         for name, meaning in absent.items()
         if not any(g.startswith(name) for g in GAMES)
     ]
-    elsewhere = Skipped(what="fingerprint", reason="which encoder made the vectors is asked by unembed fingerprint")
-    return [*unasked, *unbuilt, elsewhere]
+    return [*unasked, *unbuilt]
 
 
 def _attacks_for(spec: AuditSpec, game: str) -> list[str]:
@@ -263,7 +277,8 @@ def _cells(
     if game.facts.name == "inversion" and adversary.name == "insider":
         curve = [*curve_sizes(spec.curve, size), None]
     variants: list[tuple[dict[str, Any] | None, bool | None]] = [(None, None)]
-    for defense in spec.defenses:
+    # A defense changes vectors, which a yardstick never sees.
+    for defense in spec.defenses if Capability.TEXTS not in adversary.capabilities else ():
         version = DEFENSES.get(defense.name).facts.version
         resolved = {"name": defense.name, "version": version, "params": defense.params}
         variants += [(resolved, False), (resolved, True)]

@@ -17,6 +17,7 @@ GAMES: Registry[type[Any]] = Registry(
         "number": "unembed.games.number:NumberGame",
         "names": "unembed.games.names:NamesGame",
         "pattern": "unembed.games.pattern:PatternGame",
+        "fingerprint": "unembed.games.fingerprint:FingerprintGame",
     },
     group="unembed.games",
     check=check_game,

@@ -23,7 +23,7 @@ from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UnknownNameError, UsageError
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.columns import absent, as_number, holds_quantities
-from unembed.games.text_baseline import text_cnn_scores
+from unembed.games.text_baseline import TextReader
 from unembed.games.threat import Adversary
 from unembed.metrics.classes import macro_recall, top_k_hits
 from unembed.metrics.estimate import Estimate, mean, wilson
@@ -73,6 +73,7 @@ class AttributeGame(Parametrised):
         "can tell it for others.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024"),
         version=2,
+        plays_texts=True,
     )
 
     def __init__(
@@ -152,13 +153,9 @@ class AttributeGame(Parametrised):
         """What somebody says who reads the targets, taught by the adversary's labelled texts."""
         if self.baseline == "none":
             return None
-        return text_cnn_scores(
-            [material.known.texts[i] for i in known],
-            labels,
-            classes,
-            [material.target.texts[i] for i in targets],
-            seed=seed_for(material.seed, "attribute", self.column, self.baseline),
-        )
+        reader = TextReader(device="cpu", seed=seed_for(material.seed, "attribute", self.column, self.baseline))
+        reader.learn([material.known.texts[i] for i in known], labels, classes)
+        return reader.read([material.target.texts[i] for i in targets])
 
     def _too_few(self, labelled: Counter[str], asked: Counter[str], usable: int) -> str:
         """Why there is nothing to tell apart, and what would help."""

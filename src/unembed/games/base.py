@@ -7,8 +7,8 @@ vectors. The floors with shuffled and random vectors are the same for every game
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Encoder, Vectors
+from unembed.games.rows import text_rows
 from unembed.games.threat import Adversary
 from unembed.metrics.estimate import Estimate, FloatArray, Measure, apart, bootstrap, bootstrap_all
 
@@ -33,6 +34,7 @@ class GameFacts:
 
     ``attacks_of`` names the game whose attacks play this one too, where it has none of its own: the adversary
     gets the same knowledge and says the same kind of thing, and only the targets and the judging differ.
+    ``plays_texts``: the game looks into no vector, so that a yardstick can play it with texts in their place.
     """
 
     name: str
@@ -43,6 +45,7 @@ class GameFacts:
     tags: tuple[str, ...] = ()
     version: int = 1
     attacks_of: str | None = None
+    plays_texts: bool = False
 
     @property
     def played_by(self) -> str:
@@ -64,6 +67,20 @@ class Queries:
 
 
 @dataclass(frozen=True)
+class Lineup:
+    """The name of the encoder under attack, and the other encoders that might have made its vectors.
+
+    ``others`` is what the adversary makes by running them; ``stored``, where it differs, is what a store of theirs
+    would hold: with the owner's defense. ``left_out`` says of those that can't be run here why.
+    """
+
+    name: str
+    others: Mapping[str, Callable[[Sequence[str]], Vectors]]
+    stored: Mapping[str, Callable[[Sequence[str]], Vectors]] | None = None
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Material:
     """What the challenger holds: both sides' texts and vectors, and the encoder to answer queries.
 
@@ -81,6 +98,18 @@ class Material:
     groups: Sequence[object] | None = None
     encoder: Encoder | None = None
     encode_target: Callable[[Sequence[str]], Vectors] | None = None
+    lineup: Lineup | None = None
+
+    def reading(self) -> Material:
+        """The same with texts in the place of their vectors, for a yardstick: what it sees was never encoded."""
+        return replace(
+            self,
+            target_vectors=text_rows(self.target.texts),
+            known_vectors=text_rows(self.known.texts),
+            encode=text_rows,
+            encode_target=text_rows,
+            encoder=None,
+        )
 
     def challenge(self, texts: Sequence[str]) -> Vectors:
         """Vectors of further texts as they would lie among those under attack."""

@@ -108,7 +108,7 @@ class NumberGame(Parametrised):
         )
 
     def judge(self, truth: NumberTruth, guess: NumberGuess, seed: int) -> Scores:
-        """Error taken away; explained variance and correlation beside it, and each quarter of the numbers alone."""
+        """Error taken away; the error itself, explained variance and correlation beside it; each quarter alone."""
         numbers = truth.numbers
         middle = float(np.median(numbers))
         error, alike = np.abs(guess - numbers), np.abs(middle - numbers)
@@ -118,6 +118,7 @@ class NumberGame(Parametrised):
             wanted = {
                 "r2": Measure(np.stack([(guess - numbers) ** 2, spread], axis=1), taken_away),
                 "correlation": Measure(_products(guess, numbers), _correlation),
+                "mean_absolute_error": Measure.mean(error),
                 "half_the_error_or_less": Measure.mean(error <= alike.mean() / 2),
             }
             rng = generator(seed, "number", "judge")

@@ -114,14 +114,16 @@ def rehearse(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> Check:
     return Check(passed, reason, scores.estimate(generator(seed, "check")), blind.estimate(generator(seed, "blind")))
 
 
-def status_of(played: Play) -> tuple[str, str]:
+def status_of(played: Play, *, yardstick: bool = False) -> tuple[str, str]:
     """Status and level of a finding.
 
     A leak is an excess whose whole interval lies above ``SMALLEST_LEAK``; how grave it is follows from the
-    share of the possible excess that was reached.
+    share of the possible excess that was reached. A yardstick read the texts, so nothing leaked to it.
     """
     if not played.check.passed or np.isnan(played.excess.value):
         return "could-not-measure", "unknown"
+    if yardstick:
+        return "yardstick", "unknown"
     if played.excess.low > SMALLEST_LEAK:
         if played.headroom >= 0.25:
             return "leak", "high"

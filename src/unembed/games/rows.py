@@ -1,13 +1,21 @@
-"""Row operations that are the same for dense and sparse vectors."""
+"""Row operations that are the same for dense vectors, sparse ones, and texts in their place."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse, vstack
 
 from unembed.encoders.base import Vectors
+
+
+def text_rows(texts: Sequence[str]) -> Any:
+    """Texts as rows that can be chosen like vectors, which they stand for where a yardstick plays."""
+    rows = np.empty(len(texts), dtype=object)
+    rows[:] = list(texts)
+    return rows
 
 
 def stack_rows(parts: Sequence[Vectors]) -> Vectors:
@@ -21,8 +29,10 @@ def random_like(vectors: Vectors, rng: np.random.Generator) -> Vectors:
     """Random vectors that look like the given ones and know nothing: the floor with random vectors.
 
     Dense: normal, with each column's mean and deviation. Sparse: every row keeps its values but gets the
-    columns of randomly drawn entries.
+    columns of randomly drawn entries. Texts: every text keeps its length but gets words drawn from all of them.
     """
+    if vectors.dtype == object:
+        return _random_texts([str(text) for text in vectors], rng)
     if issparse(vectors):
         sparse: csr_matrix = vectors
         columns = rng.choice(sparse.indices, size=sparse.nnz) if sparse.nnz else sparse.indices
@@ -33,3 +43,9 @@ def random_like(vectors: Vectors, rng: np.random.Generator) -> Vectors:
     dense = np.asarray(vectors, dtype=np.float32)
     noise = rng.standard_normal(dense.shape, dtype=np.float32)
     return noise * dense.std(axis=0) + dense.mean(axis=0)
+
+
+def _random_texts(texts: Sequence[str], rng: np.random.Generator) -> Any:
+    cut = [text.split() for text in texts]
+    pool = [word for words in cut for word in words]
+    return text_rows([" ".join(pool[i] for i in rng.integers(0, max(len(pool), 1), size=len(words))) for words in cut])

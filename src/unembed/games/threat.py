@@ -19,6 +19,7 @@ class Capability(StrEnum):
     LABELS = "labels"
     FORMAT = "the format"
     DEFENSE = "the defense"
+    TEXTS = "the texts"
 
 
 MEANINGS: dict[Capability, str] = {
@@ -31,6 +32,7 @@ MEANINGS: dict[Capability, str] = {
     Capability.LABELS: "the sensitive attribute of some texts",
     Capability.FORMAT: "the format of the secret",
     Capability.DEFENSE: "which defense is in use",
+    Capability.TEXTS: "the texts under attack themselves: only yardsticks, to compare with, are given them",
 }
 
 

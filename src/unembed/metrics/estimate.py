@@ -182,7 +182,10 @@ def mean(
 
 
 def share(
-    values: Sequence[float] | NDArray[np.bool_], *, rng: np.random.Generator, groups: Sequence[object] | None = None
+    values: Sequence[float] | NDArray[np.floating] | NDArray[np.bool_],
+    *,
+    rng: np.random.Generator,
+    groups: Sequence[object] | None = None,
 ) -> Estimate:
     """The share of texts that are 1, with an interval that has a width even where all or none are."""
     return bootstrap_all({"": Measure.share(values)}, rng=rng, groups=groups)[""]

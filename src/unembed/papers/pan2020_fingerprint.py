@@ -26,6 +26,7 @@ from unembed.encoders import build_encoder
 from unembed.encoders.base import Encoder
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache
 from unembed.errors import DataError
+from unembed.games.fingerprint import FingerprintKnowledge
 from unembed.metrics.estimate import Estimate, mean
 from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Reproduction, Size
 from unembed.papers.cells import Cell, run_cells
@@ -189,12 +190,12 @@ class Study:
         train, test, _ = self.vectors
         started = time.perf_counter()
         model = EncoderClassifier(device=self.conditions.device, seed=seed_for(self.conditions.seed, "perceptron"))
-        model.fit(train)
-        said = {key: model.log_probabilities(rows) for key, rows in test.items()}
+        model.fit(FingerprintKnowledge.of(train))
+        said = {key: model.run(rows).scores for key, rows in test.items()}
         seconds = time.perf_counter() - started
 
         def names(key: str, rows: NDArray[np.int64]) -> str:
-            return model.names_[int(said[key][rows].sum(axis=0).argmax())]
+            return self.chosen[int(said[key][rows].sum(axis=0).argmax())]
 
         found = [self._share(PERCEPTRON, n, "accuracy", lambda k, r: names(k, r) == k, seconds) for n in SETS]
         for title, points in (

@@ -20,7 +20,7 @@ from unembed.errors import CannotMeasureError
 from unembed.games.attribute import AttributeGame, AttributeGuess
 from unembed.games.base import Material
 from unembed.games.play import rehearse
-from unembed.games.text_baseline import text_cnn_scores
+from unembed.games.text_baseline import TextReader
 from unembed.games.threat import ADVERSARIES
 from unembed.metrics.classes import top_k_hits
 from unembed.metrics.estimate import mean
@@ -250,9 +250,8 @@ class Study:
         labels, _, classes = _numbered(draw)
         brief = {"epochs": 2, "min_steps": 10} if self.conditions.size == "smoke" else {}
         started = time.perf_counter()
-        guess = text_cnn_scores(
-            draw.known.texts, labels, classes, draw.target.texts, seed=seed, device=self.conditions.device, **brief
-        )
+        reader = TextReader(seed=seed, device=self.conditions.device).set_params(**brief)
+        guess = reader.learn(draw.known.texts, labels, classes).read(draw.target.texts)
         floor = guess[generator(seed, "shuffled").permutation(len(guess))]
         return Answer(guess, floor, time.perf_counter() - started)
 

@@ -8,9 +8,20 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from unembed._version import __version__
-from unembed.report import facts, inversion, numbers, patterns, people, view, words
+from unembed.report import attributes, facts, inversion, keywords, numbers, patterns, people, view, words
 from unembed.report.clean import cleaned
 from unembed.results.schema import Run
+
+#: Games with a section of their own: its anchor, and what the template calls it.
+_SECTIONS = {
+    inversion.GAME: ("reading", "reading"),
+    people.GAME: ("reading", "people"),
+    keywords.GAME: ("keywords", "words"),
+    keywords.LIST: ("keywords", "words"),
+    attributes.GAME: ("attributes", "told"),
+    attributes.NUMBER: ("attributes", "told"),
+    patterns.GAME: ("patterns", "secrets"),
+}
 
 
 def render_html(run: Run) -> str:
@@ -38,15 +49,20 @@ def render_html(run: Run) -> str:
     names = view.Names(run)
     games = view.games(run)
     gate = run.gate
+    sections: dict[str, object] = {
+        "reading": inversion.reading(run),
+        "people": people.people(run),
+        "secrets": patterns.patterns(run),
+        "words": keywords.keywords(run),
+        "told": attributes.attributes(run),
+    }
     return environment.get_template("report.html.j2").render(
         run=run,
         style=Markup(style),  # noqa: S704 - our own file
         version=__version__,
         games=games,
-        reading=inversion.reading(run),
-        people=people.people(run),
-        secrets=patterns.patterns(run),
-        apart=(inversion.GAME, people.GAME, patterns.GAME),
+        **sections,
+        apart={game: anchor for game, (anchor, section) in _SECTIONS.items() if sections[section]},
         keys=facts.key_numbers(run),
         level=words.LEVEL[run.verdict.level],
         encoder=facts.encoder_rows(run),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from unembed.report import facts, inversion, patterns, people, view
+from unembed.report import attributes, facts, inversion, keywords, patterns, people, ranked, view
 from unembed.report.clean import clean_text, cleaned
 from unembed.report.numbers import count
 from unembed.report.readers import Reader
@@ -52,6 +52,8 @@ def render_markdown(run: Run) -> str:
     if run.gate:
         lines += _policy(run.gate, {f.id: f for f in run.findings}, names)
     lines += _reading(run)
+    lines += _words(run)
+    lines += _attributes(run)
     lines += _secrets(run)
     lines += _findings(run, names)
     lines += _untested(run, names)
@@ -101,6 +103,42 @@ def _reading(run: Run) -> list[str]:
                 lines += table(("Words", "Result", "Floor", "Share"), rows)
     if named is not None:
         lines += ["### People's names", "", *_readers(named.readers)]
+    return lines
+
+
+def _words(run: Run) -> list[str]:
+    """Which words can be looked for, the most exposed first."""
+    words = keywords.keywords(run)
+    if words is None:
+        return []
+    lines = ["## Can a word be looked for?", "", *_topics(words.asked)]
+    if words.listed:
+        lines += ["### What a text is about, from a list of words", "", *_topics(words.listed)]
+    return lines
+
+
+def _attributes(run: Run) -> list[str]:
+    """Which values of an attribute are recognised, the most exposed first; how near numbers are guessed."""
+    told = attributes.attributes(run)
+    if told is None:
+        return []
+    return ["## Can the author or another attribute be told?", "", *_topics([*told.classes, *told.numbers])]
+
+
+def _topics(topics: Sequence[ranked.Topic]) -> list[str]:
+    """What each adversary tells, and the parts of the best attack; of long lists both ends."""
+    lines: list[str] = []
+    for topic in topics:
+        lines += [f"**{escape(topic.subject)}**", ""] if topic.subject else []
+        lines += _readers(topic.readers)
+        for part in topic.details[:1]:
+            for parts in part.rankings:
+                lines += [f"{escape(parts.heading)}, {escape(part.title)}:", ""]
+                rows = parts.cells(parts.first)
+                if parts.last:
+                    gap = (f"… {count(parts.between)} more …", *[""] * (len(parts.head) - 1))
+                    rows = [*rows, gap, *parts.cells(parts.last)]
+                lines += table(parts.head, rows)
     return lines
 
 

@@ -7,8 +7,11 @@ import math
 
 from unembed.metrics.estimate import Estimate
 
-#: Scores that look like rates and are none: an area, a harmonic mean, an overlap.
-_SCORES = ("auc", "f1", "bleu", "rouge", "cosine", "correlation", "mcc", "ratio", "r2", "ndcg", "distance")
+#: Scores that look like rates and are none: an area, a harmonic mean, an overlap, an error in the unit of a column.
+_SCORES = (
+    *("auc", "f1", "bleu", "rouge", "cosine", "correlation", "mcc", "ratio", "r2", "ndcg", "distance"),
+    "absolute_error",
+)
 
 MISSING = "–"
 

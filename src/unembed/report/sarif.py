@@ -29,7 +29,7 @@ def render_sarif(run: Run) -> str:
     """The whole log."""
     run = cleaned(run)
     games = {card.name: card for card in run.games}
-    shown = [f for f in run.findings if f.status != "no-leak-found" or not f.trust.trusted]
+    shown = [f for f in run.findings if f.status not in ("no-leak-found", "yardstick") or not f.trust.trusted]
     rules = _rules(run, games)
     index = {rule["id"]: i for i, rule in enumerate(rules)}
     outcomes: dict[str, list[RuleOutcome]] = {}

@@ -15,7 +15,7 @@ from unembed.report.words import STATUS, STATUS_MEANING
 from unembed.results.schema import Finding, GameCard, Run, Slice
 
 _TONES = {"high": "high", "moderate": "moderate", "low": "low", "none": "none"}
-_ORDER = {"leak": 0, "inconclusive": 1, "could-not-measure": 2, "no-leak-found": 3}
+_ORDER = {"leak": 0, "inconclusive": 1, "could-not-measure": 2, "no-leak-found": 3, "yardstick": 4}
 
 
 def tone(finding: Finding) -> str:

@@ -15,6 +15,7 @@ STATUS: Final[dict[str, str]] = {
     "no-leak-found": "No leak found",
     "inconclusive": "Inconclusive",
     "could-not-measure": "Could not measure",
+    "yardstick": "Yardstick, reads the texts",
 }
 
 LEVEL: Final[dict[str, str]] = {
@@ -36,6 +37,10 @@ STATUS_MEANING: Final[dict[str, str]] = {
     "could-not-measure": (
         "The attack did not pass its own check, so its result says nothing in either direction. "
         "This is not a sign of safety."
+    ),
+    "yardstick": (
+        "This was given the texts themselves, which no adversary is. It shows how much the texts would tell, to "
+        "compare with; it is no leak of the vectors, and neither verdict nor policy rests on it."
     ),
 }
 

@@ -27,7 +27,8 @@ Number = Annotated[float, BeforeValidator(lambda v: math.nan if v is None else v
 #: An estimate in a file: JSON has no NaN, so a value that could not be measured is null there.
 Measured = Annotated[Estimate, BeforeValidator(_null_is_nan)]
 
-Status = Literal["leak", "no-leak-found", "inconclusive", "could-not-measure"]
+#: A yardstick read the texts themselves: something to compare with, and no statement about vectors.
+Status = Literal["leak", "no-leak-found", "inconclusive", "could-not-measure", "yardstick"]
 Level = Literal["none", "low", "moderate", "high", "unknown"]
 
 

@@ -18,7 +18,12 @@ _WHO = {
 
 def verdict(findings: Sequence[Finding], order: Sequence[str]) -> Verdict:
     """What the findings say together; ``order`` lists the adversaries from weak to strong."""
-    shown = [f for f in findings if f.defense is None and not f.curve]
+    shown = [f for f in findings if f.defense is None and not f.curve and f.status != "yardstick"]
+    if findings and not shown and any(f.status == "yardstick" for f in findings):
+        return Verdict(
+            level="unknown",
+            sentence="Only yardsticks that read the texts were run: they say nothing about what the vectors give away.",
+        )
     measured = [f for f in shown if f.status != "could-not-measure"]
     leaks = [f for f in measured if f.status == "leak"]
     if not measured:
@@ -79,4 +84,6 @@ def _claim(finding: Finding) -> str:
         return f"can read {value} of the parts of a secret of the form '{finding.subject}' (guessing: {floor})"
     if finding.game == "attribute":
         return f"can tell '{finding.subject}' right for {value} of texts (guessing: {floor})"
+    if finding.game == "fingerprint":
+        return f"can tell from a single vector which encoder made it ({value} right against others, guessing: {floor})"
     return f"scores {value} in '{finding.game}' (guessing: {floor})"

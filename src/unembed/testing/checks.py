@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from scipy.sparse import hstack, issparse
 from unembed.attacks.base import check_attack_class
 from unembed.defenses.base import check_defense_class
 from unembed.encoders.base import EncoderCard
-from unembed.games.base import Material
+from unembed.games.base import Lineup, Material
 from unembed.games.inversion import PieceGuess
 from unembed.games.play import play
+from unembed.games.rows import random_like, text_rows
 from unembed.testing.toys import LeakyEncoder, SpoiledEncoder, toy_adversary, toy_game, toy_material
 
 Check = Callable[[Any], None]
@@ -158,16 +160,17 @@ def attack_is_at_floor_on_random_vectors(attack: Any) -> None:
     material = _material_for(attack)
     rng = np.random.default_rng(5)
 
-    def noise(rows: int) -> Any:
-        return rng.standard_normal((rows, 48)).astype(np.float32)
+    def noise(texts: Sequence[str]) -> Any:
+        if attack.facts.reads_texts:
+            return random_like(text_rows(texts), rng)
+        return rng.standard_normal((len(texts), 48)).astype(np.float32)
 
-    blind = type(material)(
-        **{
-            **vars(material),
-            "target_vectors": noise(len(material.target)),
-            "known_vectors": noise(len(material.known)),
-            "encode": lambda texts: noise(len(texts)),
-        }
+    blind = replace(
+        material,
+        target_vectors=noise(material.target.texts),
+        known_vectors=noise(material.known.texts),
+        encode=noise,
+        lineup=Lineup("noise", {"other noise": noise, "more noise": noise}),
     )
     played = play(game, attack(seed=1), game.deal(blind), seed=1)
     _require(played.excess.low < 0.05, f"{attack.__name__} beats the floor on random vectors: {played.excess}")
@@ -190,8 +193,9 @@ def _require(condition: bool, message: str) -> None:
 
 
 def _material_for(attack: Any, encoder: LeakyEncoder | None = None) -> Material:
-    """The toy world as an attack needs it: with the model where it works through the weights."""
-    return toy_material(adversary=toy_adversary(attack.facts.requires), encoder=encoder)
+    """The toy world as an attack needs it: with the model where it works through the weights, as texts if it reads."""
+    material = toy_material(adversary=toy_adversary(attack.facts.requires), encoder=encoder)
+    return material.reading() if attack.facts.reads_texts else material
 
 
 def _dense(values: Any) -> Any:

@@ -13,7 +13,7 @@ from unembed.corpora.corpus import Corpus
 from unembed.corpora.words import words
 from unembed.encoders.base import DenseVectors, EncoderCard
 from unembed.games import GAMES
-from unembed.games.base import Material
+from unembed.games.base import Lineup, Material
 from unembed.games.threat import ADVERSARIES, Adversary, Capability
 
 # fmt: off
@@ -29,15 +29,18 @@ class LeakyEncoder:
     """A mean of fixed random word vectors: everything can be read back, so every attack must succeed.
 
     Any word has a vector; those of ``TOY_WORDS`` are also rows of the word matrix, for attacks through the weights.
+    With another ``salt`` it is another encoder.
     """
 
-    def __init__(self, *, dimension: int = 48) -> None:
+    def __init__(self, *, dimension: int = 48, salt: str = "") -> None:
         self.dimension = dimension
+        self.salt = salt
 
     @property
     def card(self) -> EncoderCard:
-        """Identified by its dimension alone: the word vectors follow from the words."""
-        return EncoderCard("leaky", "toy", digest=f"leaky-{self.dimension}", dimension=self.dimension, normalised=False)
+        """Identified by dimension and salt: the word vectors follow from them and the words."""
+        digest = f"leaky-{self.dimension}{self.salt}"
+        return EncoderCard("leaky", "toy", digest=digest, dimension=self.dimension, normalised=False)
 
     def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
         """One fixed random vector a word, averaged."""
@@ -51,7 +54,7 @@ class LeakyEncoder:
     @cached_property
     def word_matrix(self) -> DenseVectors:
         """One row a word of the vocabulary."""
-        return np.stack([_word_vector(word, self.dimension) for word in TOY_WORDS])
+        return np.stack([_word_vector(word, self.dimension, self.salt) for word in TOY_WORDS])
 
     def layer_output(self, texts: Sequence[str], layer: int) -> DenseVectors:
         """The mean of the word vectors: this encoder has no further layer."""
@@ -59,7 +62,7 @@ class LeakyEncoder:
         for row, text in enumerate(texts):
             found = words(text)
             for word in found:
-                rows[row] += _word_vector(word, self.dimension)
+                rows[row] += _word_vector(word, self.dimension, self.salt)
             rows[row] /= max(len(found), 1)
         return rows
 
@@ -101,8 +104,8 @@ class SpoiledEncoder(LeakyEncoder):
         return scale, shift
 
 
-def _word_vector(word: str, dimension: int) -> DenseVectors:
-    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
+def _word_vector(word: str, dimension: int, salt: str) -> DenseVectors:
+    seed = int.from_bytes(hashlib.sha256((word + salt).encode()).digest()[:8], "big")
     return np.random.default_rng(seed).standard_normal(dimension).astype(np.float32)
 
 
@@ -158,4 +161,5 @@ def toy_material(
         adversary=adversary,
         seed=seed,
         encoder=encoder if Capability.WEIGHTS in adversary.capabilities else None,
+        lineup=Lineup("leaky", {f"leaky {salt}": LeakyEncoder(salt=salt).encode for salt in ("pepper", "sugar")}),
     )

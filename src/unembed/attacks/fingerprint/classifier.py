@@ -1,26 +1,40 @@
 """The classifier of Pan, Appendix D: a perceptron from vectors of one dimension to the encoder that made them.
 
 It must be trained on vectors of all candidates at once and calls everything by one of their names; the signatures
-beside it do without both. It stands here to be compared with.
+beside it do without both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unembed.errors import UsageError
+from unembed.attacks.base import AttackFacts
+from unembed.encoders.base import Vectors
+from unembed.games.fingerprint import FingerprintGuess, FingerprintKnowledge
+from unembed.games.threat import Capability
 from unembed.nn.device import pick_device
-from unembed.nn.features import Standardiser
+from unembed.nn.features import InputRows, Standardiser
 from unembed.params import Parametrised
 from unembed.seeds import generator, seed_for
 
 
 class EncoderClassifier(Parametrised):
     """(d-200-k) with sigmoid units. The paper names no more; Adam at 0.001, batches of 64, standardised inputs."""
+
+    facts: ClassVar[AttackFacts] = AttackFacts(
+        name="fingerprint/classifier",
+        game="fingerprint",
+        title="Which encoder, by a perceptron on vectors of all candidates",
+        requires=frozenset({Capability.VECTORS, Capability.PAIRS}),
+        cost="seconds",
+        paper="pan2020",
+        section="Appendix D",
+        departures="Inputs are standardised; optimiser, batch size and number of steps are not in the paper. Sets of "
+        "several vectors are judged by the sum of their log-probabilities.",
+    )
 
     def __init__(
         self,
@@ -41,30 +55,24 @@ class EncoderClassifier(Parametrised):
         self.device = device
         self.seed = seed
 
-    def fit(self, vectors: Mapping[str, Any]) -> Self:
-        """Learn from dense vectors of every candidate, all of one dimension."""
+    def fit(self, knowledge: FingerprintKnowledge) -> Self:
+        """Learn from vectors of every candidate."""
         import torch
         from torch.nn import functional
 
         from unembed.nn.modules import perceptron
         from unembed.nn.training import train
 
-        widths = {int(v.shape[1]) for v in vectors.values()}
-        if len(vectors) < 2 or len(widths) != 1:
-            raise UsageError("a classifier of encoders needs two or more of one dimension")
-        self.names_ = tuple(vectors)
-        stacked = np.concatenate(list(vectors.values()))
         self.device_ = pick_device(self.device)
         torch.manual_seed(seed_for(self.seed, "weights") % 2**32)
-        self.scaler_ = Standardiser().fit(stacked)
-        inputs = torch.from_numpy(self.scaler_.transform(stacked)).to(self.device_)
-        numbers = np.repeat(np.arange(len(vectors)), [len(v) for v in vectors.values()])
-        labels = torch.from_numpy(numbers).to(self.device_)
-        model = perceptron(widths.pop(), [self.hidden], len(vectors), activation="sigmoid").to(self.device_)
+        self.scaler_ = Standardiser().fit(knowledge.vectors)
+        inputs = InputRows(self.scaler_, knowledge.vectors, np.arange(len(knowledge.labels)), self.device_)
+        labels = torch.from_numpy(knowledge.labels).to(self.device_)
+        model = perceptron(self.scaler_.width, [self.hidden], len(knowledge.encoders), activation="sigmoid")
+        model = model.to(self.device_)
 
         def loss_of(rows: NDArray[np.int64]) -> torch.Tensor:
-            chosen = torch.from_numpy(rows).to(self.device_)
-            return functional.cross_entropy(model(inputs[chosen]), labels[chosen])
+            return functional.cross_entropy(model(inputs[rows]), labels[torch.from_numpy(rows).to(self.device_)])
 
         train(
             model,
@@ -79,14 +87,13 @@ class EncoderClassifier(Parametrised):
         self.model_ = model
         return self
 
-    def log_probabilities(self, vectors: Any) -> NDArray[np.float64]:
-        """One row a vector, one column a name of ``names_``; sums over rows are the evidence of a set."""
+    def run(self, vectors: Vectors) -> FingerprintGuess:
+        """Log-probabilities of the candidates."""
         import torch
 
         with torch.no_grad():
             inputs = torch.from_numpy(self.scaler_.transform(vectors)).to(self.device_)
-            found: NDArray[np.float64] = torch.log_softmax(self.model_(inputs).double(), dim=1).cpu().numpy()
-        return found
+            return FingerprintGuess(torch.log_softmax(self.model_(inputs).double(), dim=1).cpu().numpy())
 
     def hidden_layer(self, vectors: Any) -> NDArray[np.float64]:
         """What the hidden units say of each vector (Pan Fig. 9b)."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
 
 from unembed.errors import CannotMeasureError
@@ -33,13 +34,19 @@ def columns_of(dimension: int) -> int:
 
 def directions(vectors: Any) -> FloatArray:
     """Rows of mean square 1, folded where they are wide; rows of zeros have no direction and are left out."""
+    rows = directions_and_rows(vectors)[0]
+    if not len(rows):
+        raise CannotMeasureError("every vector is zero: nothing shows who made them")
+    return rows
+
+
+def directions_and_rows(vectors: Any) -> tuple[FloatArray, NDArray[np.int64]]:
+    """The same, and which rows they are of."""
     check_vectors(vectors)
     rows = _folded(vectors)
     sizes = np.linalg.norm(rows, axis=1)
-    alive = sizes > 0
-    if not alive.any():
-        raise CannotMeasureError("every vector is zero: nothing shows who made them")
-    return np.asarray(rows[alive] * (np.sqrt(rows.shape[1]) / sizes[alive])[:, None])
+    alive = np.flatnonzero(sizes > 0)
+    return np.asarray(rows[alive] * (np.sqrt(rows.shape[1]) / sizes[alive])[:, None]), alive
 
 
 def shapes(rows: FloatArray) -> FloatArray:
