@@ -33,6 +33,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--targets", type=int, default=None, help="4,096 on a CPU, 16,384 on a GPU, if not given")
     parser.add_argument("--slow-targets", type=int, default=None, help="for the paper's procedure; 64 or 1,024")
     parser.add_argument("--matrix", choices=("minilm", "random"), default="minilm")
+    parser.add_argument("--model", default="bundled", help="folder of all-MiniLM-L6-v2, if its package is missing")
     parser.add_argument("--words", type=int, default=30_000, help="rows of a random matrix")
     parser.add_argument("--dimension", type=int, default=384, help="columns of a random matrix")
     parser.add_argument("--penalty", type=float, default=0.1)
@@ -56,7 +57,7 @@ def problem(options: argparse.Namespace) -> tuple[Matrix, Matrix]:
     from unembed.corpora.generators.messages import generate_messages
     from unembed.encoders.minilm import MiniLmEncoder
 
-    encoder = MiniLmEncoder(device="cpu")
+    encoder = MiniLmEncoder(options.model, device="cpu")
     texts = generate_messages(options.targets, seed=0).texts
     matrix = encoder.word_matrix
     return matrix, word_means(texts, encoder, matrix)(np.arange(len(texts)))

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from unembed.attacks.keyword.aligned import Aligned
+from unembed.attacks.keyword.aligned import Aligned, between_groups
 from unembed.attacks.keyword.alignment import TwoSides
 from unembed.attacks.keyword.dann import DomainAdversarial
 from unembed.attacks.keyword.decoder import KeywordDecoder
@@ -67,6 +69,30 @@ class TestAligned:
         asked[:100] = True
         guess = Aligned(share=0.5).fit(replace(knowledge, asked=asked)).run(knowledge.unlabelled)
         assert np.allclose((guess[:100] > 0).mean(axis=0), 0.5, atol=0.02)
+
+    def test_the_first_cut_is_found_among_the_vectors_asked_about(self):
+        knowledge, there = shifted_world()
+        asked = np.zeros_like(there)
+        for c in range(3):
+            yes, no = np.flatnonzero(there[:, c]), np.flatnonzero(~there[:, c])
+            asked[np.r_[yes, no[: len(yes)]], c] = True
+        guess = Aligned().fit(replace(knowledge, asked=asked)).run(knowledge.unlabelled)
+        right = ((guess > 0) == there)[asked]
+        assert right.mean() > 0.93
+
+    def test_a_keyword_that_no_vector_holds_is_denied(self):
+        knowledge, there = shifted_world()
+        nowhere = ~there.any(axis=1)
+        asked = np.zeros_like(there)
+        asked[nowhere] = True
+        guess = Aligned().fit(replace(knowledge, asked=asked)).run(knowledge.unlabelled)
+        assert (guess[nowhere] > 0).mean() < 0.05
+
+    @given(st.integers(2, 60), st.integers(2, 60), st.floats(-5, 5), st.integers(0, 10**6))
+    def test_two_heaps_are_parted_between_them(self, left, right, at, seed):
+        rng = np.random.default_rng(seed)
+        heaps = np.concatenate([rng.uniform(at - 1, at, left), rng.uniform(at + 20, at + 21, right)])
+        assert at <= between_groups(heaps) <= at + 20
 
     def test_own_and_foreign_vectors_are_told_apart(self):
         knowledge, _ = shifted_world()

@@ -50,7 +50,7 @@ TABLE2 = {
 METRICS = tuple(f"{part} {top}" for part in ("year", "month", "day", "whole") for top in ("top-1", "top-5"))
 TRAINING = (
     "The paper draws a fresh batch of 128 in each of 100,000 iterations; here the pairs are drawn once and gone over "
-    "several times."
+    "several times, in full size in batches of 512 at 0.002."
 )
 
 
@@ -159,7 +159,11 @@ def _brief(size: Size) -> dict[str, Any]:
 
 
 def _date_attacks(size: Size) -> list[AttackSpec]:
-    return [AttackSpec(PAPER, "pattern/fields", _brief(size)), AttackSpec(OURS, "pattern/shared", _brief(size))]
+    larger = {"batch_size": 512, "learning_rate": 2e-3} if size == "full" else {}
+    return [
+        AttackSpec(PAPER, "pattern/fields", {**_brief(size), **larger}),
+        AttackSpec(OURS, "pattern/shared", _brief(size)),
+    ]
 
 
 class Table2:
@@ -305,9 +309,9 @@ class OtherPatterns:
     patterns: ClassVar[dict[Size, tuple[str, ...]]] = {
         "smoke": ("passport",),
         "small": ("phone", "iban", "card", "e-mail"),
-        "full": ("phone", "iban", "card", "e-mail", "date", "passport", "licence-plate"),
+        "full": ("phone", "iban", "card", "e-mail"),
     }
-    pairs: ClassVar[dict[Size, int]] = {"smoke": 200, "small": 3_000, "full": 100_000}
+    pairs: ClassVar[dict[Size, int]] = {"smoke": 200, "small": 3_000, "full": 50_000}
     targets: ClassVar[dict[Size, int]] = {"smoke": 50, "small": 500, "full": 1_000}
 
     def run(self, conditions: Conditions) -> Reproduction:

@@ -43,6 +43,8 @@ _ADVERSARY = {SHADOW: "insider", EXTERNAL: "outsider"}
 #: Where the texts lie: data set, column of the text.
 _SETS = {"Medical": ("medical_procedures", "description"), "Airline": ("airline_sentences", "sentence")}
 _KEYWORDS = {"Medical": BODY, "Airline": CITIES}
+#: No limit: the texts are then as they come, and few of those without a keyword hold another.
+ALL = 10**9
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Numbers:
 NUMBERS: dict[Size, Numbers] = {
     "smoke": Numbers(60, 200, 40, 200),
     "small": Numbers(80, 1_500, 200, 400),
-    "full": Numbers(1_200, 10_000, 4_000, 2_000),
+    "full": Numbers(ALL, ALL, 4_000, 2_000),
 }
 
 

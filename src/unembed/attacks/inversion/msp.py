@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 
 from unembed.attacks.base import AttackFacts
 from unembed.attacks.inversion.pairs import check_pairs
@@ -36,11 +36,15 @@ from unembed.seeds import generator, seed_for
 if TYPE_CHECKING:
     import torch
 
+    from unembed.nn.ridge import RidgeMap
+
 RUN_BATCH = 1024
 #: The least confidence a named word gets: a guess is never 0.
 LEAST = 1e-6
 #: Words besides those of the batch that a batch of the sampled loss works with.
 NEGATIVES = 1024
+#: Where each text has its own number of words, a network names as many as all but this share of longest texts have.
+LONGEST = 0.95
 
 
 @dataclass(frozen=True)
@@ -56,11 +60,12 @@ class Form:
     patience: int
     content_only: bool
     eos: Literal["never", "end", "always"]
+    length: Literal["mean", "predicted"]
 
 
 FORMS = {
-    "coro": Form(512, 100, 64, 4e-4, 1e-4, 0.2, 10, True, "end"),
-    "song": Form(300, 30, 256, 1e-3, 0.0, 0.0, 0, False, "never"),
+    "coro": Form(512, 100, 64, 4e-4, 1e-4, 0.2, 10, True, "end", "mean"),
+    "song": Form(300, 30, 256, 1e-3, 0.0, 0.0, 0, False, "never", "predicted"),
 }
 
 
@@ -97,6 +102,7 @@ class InversionMSP(Parametrised):
         patience: int = -1,
         content_only: bool | None = None,
         eos: Literal["never", "end", "always"] | None = None,
+        length: Literal["mean", "predicted"] | None = None,
         weighted: bool = False,
         word_matrix: str = "",
         repeats: bool = False,
@@ -119,6 +125,7 @@ class InversionMSP(Parametrised):
         self.patience = patience
         self.content_only = content_only
         self.eos = eos
+        self.length = length
         self.weighted = weighted
         self.word_matrix = word_matrix
         self.repeats = repeats
@@ -144,6 +151,7 @@ class InversionMSP(Parametrised):
             "patience": self.patience if self.patience >= 0 else None,
             "content_only": self.content_only,
             "eos": self.eos,
+            "length": self.length,
         }
         return replace(FORMS[self.form], **{k: v for k, v in given.items() if v is not None})
 
@@ -153,6 +161,7 @@ class InversionMSP(Parametrised):
 
         from unembed.attacks.inversion.word_start import start_vectors
         from unembed.nn.first_input import first_input
+        from unembed.nn.ridge import RidgeMap
         from unembed.nn.set_decoder import SetDecoder, product_type
         from unembed.nn.set_training import SetPlan, WordSets, train_sets
 
@@ -166,8 +175,14 @@ class InversionMSP(Parametrised):
             raise CannotMeasureError("no text of the adversary holds a word of its vocabulary: give it more text")
         training, checking = self._split(filled, form.patience)
         sets = labels[training]
-        self.steps_ = self.steps or max(1, round(sets.nnz / len(training)))
         self.device_ = pick_device(self.device)
+        self.steps_ = self.steps or max(1, round(sets.nnz / len(training)))
+        self.sizes_: RidgeMap | None = None
+        if form.length == "predicted":
+            counts = np.diff(labels.indptr)
+            self.steps_ = self.steps or max(1, int(np.quantile(counts[training], LONGEST)))
+            self.sizes_ = RidgeMap(device=self.device)
+            self.sizes_.fit(_extent(knowledge.vectors), counts[:, None], seed_for(self.seed, "sizes"), rows=training)
         torch.manual_seed(seed_for(self.seed, "weights") % 2**32)
         decoder = SetDecoder(
             len(self.columns_),
@@ -255,12 +270,19 @@ class InversionMSP(Parametrised):
         for start in range(0, int(vectors.shape[0]), RUN_BATCH):
             first = self.first_.project(vectors[start : start + RUN_BATCH])
             named, likely = self.decoder_.predict(first)
-            words.append(_host(named))
+            words.append(self._cut(_host(named), vectors[start : start + RUN_BATCH]))
             sure.append(_host(likely.float()))
         shape = (int(vectors.shape[0]), len(self.columns_))
         if not words:
             return csr_matrix(shape, dtype=np.float32)
         return named_sets(np.concatenate(words), np.concatenate(sure), shape)
+
+    def _cut(self, named: NDArray[np.int64], vectors: Vectors) -> NDArray[np.int64]:
+        """As many words of each text as its vector says it has, where that is asked; -1 from there on."""
+        if self.sizes_ is None:
+            return named
+        sizes = self.sizes_.apply(_extent(vectors)).round().clip(1)
+        return np.where(np.arange(named.shape[1]) < sizes, named, -1)
 
     def run(self, vectors: Vectors) -> InversionGuess:
         """Every word named, with its probability at the step that first named it."""
@@ -277,6 +299,11 @@ def named_sets(words: NDArray[np.int64], sure: NDArray[np.float32], shape: tuple
     keys, where = np.unique(rows * shape[1] + found, return_index=True)
     data = np.maximum(sure[rows, steps][where], LEAST).astype(np.float32)
     return csr_matrix((data, (keys // shape[1], keys % shape[1])), shape=shape)
+
+
+def _extent(vectors: Vectors) -> Any:
+    """What the number of words is read from: the vector, or of a bag of words how many columns it has."""
+    return csr_matrix(vectors).getnnz(axis=1)[:, None].astype(np.float32) if issparse(vectors) else vectors
 
 
 def _host(values: torch.Tensor) -> NDArray[Any]:

@@ -3,11 +3,15 @@
 1. The adversary's vectors and those under attack are whitened, each by its own mean and covariance.
 2. One softmax over all keywords and "none of them" learns from all texts. Texts with another keyword are the negatives
    a single-keyword training lacks: there, every text about bodies looks like one about the knee.
-3. Some rounds of self-training: the vectors under attack whose answers are sure become training rows, beside the
+3. On the other domain the softmax ranks well and cuts badly: nearly every answer is no. So the first cut of a keyword
+   is where the scores of the vectors asked about fall into two groups, with the largest variance between them (Otsu
+   1979). It must lie above the score of a text that tells nothing: a keyword that no text holds shows no such groups.
+   Asked about a whole store, where one group may be a hundred times the other, the cut stays where it is.
+4. Some rounds of self-training: of the vectors asked about, those with sure answers become training rows, beside the
    adversary's own with less weight, for one linear question a keyword, both answers weighing the same.
 
-No share of positives is assumed: the cut stays where both answers are equally likely for classes of equal weight.
-``share`` moves it to that quantile of the vectors asked about, for comparison with results that assume it.
+No share of positives is assumed, but step 3 looks for two groups of like size, which a balanced test set has.
+``share`` says how many are positive instead, for comparison with results that assume it.
 """
 
 from __future__ import annotations
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
 
 #: Fewer sure rows of a kind than this teach nothing: the question then keeps the model it has.
 FEWEST_SURE = 3
+#: By how much the cut between two groups of scores must lie above the score of a text that tells nothing.
+LEAST_EVIDENCE = 0.2
 
 
 class Aligned(Parametrised):
@@ -49,10 +55,10 @@ class Aligned(Parametrised):
         self,
         *,
         shrinkage: float = 0.5,
-        rounds: int = 3,
-        margin: float = 0.5,
+        rounds: int = 8,
+        margin: float = 0.3,
         own_weight: float = 0.1,
-        penalty: float = 0.03,
+        penalty: float = 0.2,
         share: float | None = None,
         device: str = "auto",
         seed: int = 0,
@@ -82,15 +88,19 @@ class Aligned(Parametrised):
         own = torch.from_numpy(self.sides_.own.transform(knowledge.vectors)).to(self.device_)
         theirs = torch.from_numpy(self.sides_.theirs.transform(knowledge.unlabelled)).to(self.device_)
         held, told = (torch.from_numpy(part).to(self.device_) for part in _answers(knowledge))
-        self.matrix_, self.bias_ = self._softmax(own, held)
-        self.joint_ = True
+        everything = np.ones((len(theirs), len(knowledge.keywords)), dtype=bool)
+        asked = torch.from_numpy(everything if knowledge.asked is None else knowledge.asked).to(self.device_)
+        self.whole_ = bool(asked.all())
+        self.joint_ = self._softmax(own, held)
+        self.each_ = tuple(torch.zeros_like(part[..., :-1]) for part in self.joint_)
+        self.taught_ = torch.zeros(len(knowledge.keywords), dtype=torch.bool, device=self.device_)
+        self.start_ = torch.zeros(len(knowledge.keywords), device=self.device_)
+        self.start_ = self._first_cuts(self._scores(theirs), asked)
         for _ in range(self.rounds):
-            self._learn_from_answers(own, held, told, theirs)
+            self._learn_from_answers(own, held, told, theirs, asked)
         self.cut_ = np.zeros(len(knowledge.keywords))
-        if self.share is not None and knowledge.asked is not None:
-            scores = self._scores(theirs).double().cpu().numpy()
-            columns = zip(scores.T, knowledge.asked.T, strict=True)
-            self.cut_ = np.array([np.quantile(s[a] if a.any() else s, 1 - self.share) for s, a in columns])
+        if self.share is not None:
+            self.cut_ = self._quantiles(self._scores(theirs), asked)
         return self
 
     def _softmax(self, own: torch.Tensor, held: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -105,36 +115,61 @@ class Aligned(Parametrised):
         weights = 1 / counts[answer] / (counts > 0).sum()
         return fit_linear(own, answer, weights, keywords + 1, penalty=self.penalty, loss="one")
 
-    def _scores(self, rows: torch.Tensor) -> torch.Tensor:
-        """Log-odds of each keyword: in the softmax against everything else, later each question on its own."""
+    def _first_cuts(self, scores: torch.Tensor, asked: torch.Tensor) -> torch.Tensor:
+        """Where the softmax's scores of each keyword are cut in two; 0 where they show no two groups."""
         import torch
 
-        scores = rows @ self.matrix_ + self.bias_
-        if not self.joint_:
-            return scores
-        shares = torch.log_softmax(scores, dim=1)
+        if self.share is not None:
+            return torch.from_numpy(self._quantiles(scores, asked)).to(scores)
+        if self.whole_:
+            return self.start_
+        columns = zip(scores.double().cpu().numpy().T, asked.cpu().numpy().T, strict=True)
+        cuts = np.array([between_groups(values[rows]) for values, rows in columns])
+        telling_nothing = -np.log(len(cuts))
+        cuts = np.where(cuts > telling_nothing + LEAST_EVIDENCE, cuts, 0.0)
+        return torch.from_numpy(cuts).to(scores)
+
+    def _quantiles(self, scores: torch.Tensor, asked: torch.Tensor) -> NDArray[np.float64]:
+        """The scores above which ``share`` of the vectors asked about lie."""
+        assert self.share is not None
+        columns = zip(scores.double().cpu().numpy().T, asked.cpu().numpy().T, strict=True)
+        return np.array([np.quantile(s[a] if a.any() else s, 1 - self.share) for s, a in columns])
+
+    def _scores(self, rows: torch.Tensor) -> torch.Tensor:
+        """Log-odds of each keyword: its own question's where it was taught one, else the softmax's against the rest."""
+        import torch
+
+        shares = torch.log_softmax(rows @ self.joint_[0] + self.joint_[1], dim=1)
         odds = shares - torch.log(-torch.expm1(shares.clamp(max=-1e-6)))
-        return odds[:, :-1]
+        return torch.where(self.taught_, rows @ self.each_[0] + self.each_[1], odds[:, :-1] - self.start_)
 
     def _learn_from_answers(
-        self, own: torch.Tensor, held: torch.Tensor, told: torch.Tensor, theirs: torch.Tensor
+        self, own: torch.Tensor, held: torch.Tensor, told: torch.Tensor, theirs: torch.Tensor, asked: torch.Tensor
     ) -> None:
         import torch
 
         from unembed.nn.linear import fit_linear
 
         scores = self._scores(theirs)
-        yes, no = scores > self.margin, scores < -self.margin
+        yes, no = (scores > self.margin) & asked, (scores < -self.margin) & asked
+        enough = (yes.sum(dim=0) >= FEWEST_SURE) & (no.sum(dim=0) >= FEWEST_SURE)
+        # Of a whole store all words are ranked against each other, so all are answered by questions of one kind.
+        taught = enough | self.whole_
+        if not bool(taught.any()):
+            return
         wanted = torch.cat([held, yes]).float()
-        weights = torch.cat([self.own_weight * told.float(), (yes | no).float()])
-        taught = (yes.sum(dim=0) >= FEWEST_SURE) & (no.sum(dim=0) >= FEWEST_SURE)
-        weights[len(own) :] *= taught
+        weights = torch.cat([self.own_weight * told.float(), (yes | no).float() * enough])
         halves = [weights * kind / (2 * (weights * kind).sum(dim=0).clamp_min(1e-12)) for kind in (wanted, 1 - wanted)]
-        rows = torch.cat([own, theirs])
-        self.matrix_, self.bias_ = fit_linear(
-            rows, wanted, halves[0] + halves[1], wanted.shape[1], penalty=self.penalty, loss="each"
+        found = fit_linear(
+            torch.cat([own, theirs]),
+            wanted,
+            halves[0] + halves[1],
+            wanted.shape[1],
+            penalty=self.penalty,
+            loss="each",
         )
-        self.joint_ = False
+        self.each_ = tuple(torch.where(taught, new, old) for new, old in zip(found, self.each_, strict=True))
+        self.taught_ = self.taught_ | taught
 
     def run(self, vectors: Vectors) -> KeywordGuess:
         """Log-odds of each keyword."""
@@ -144,6 +179,18 @@ class Aligned(Parametrised):
             rows = torch.from_numpy(self.sides_.transform(vectors)).to(self.device_)
             scores: NDArray[np.float64] = self._scores(rows).double().cpu().numpy()
         return scores - self.cut_
+
+
+def between_groups(values: NDArray[np.float64]) -> float:
+    """The point that parts values into two groups with the largest variance between their means (Otsu 1979)."""
+    if len(values) < 2:
+        return 0.0
+    ordered = np.sort(values)
+    below = np.arange(1, len(ordered))
+    sums = np.cumsum(ordered)
+    apart = sums[:-1] / below - (sums[-1] - sums[:-1]) / (len(ordered) - below)
+    best = int((below * (len(ordered) - below) * apart**2).argmax())
+    return float(ordered[best : best + 2].mean())
 
 
 def _answers(knowledge: KeywordKnowledge) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -119,6 +119,7 @@ class PatternShared(Parametrised):
 
         hidden = [units_of(knowledge.pattern, int(part)) for part in parts]
         classes = sizes_of(knowledge.pattern, parts)
+        batch = settings_for(len(knowledge.labels))[1]
         return _Reader(device=self.device, seed=self.seed).train_on(
             knowledge,
             parts,
@@ -127,8 +128,8 @@ class PatternShared(Parametrised):
             epochs=2 * self.epochs,
             patience=self.patience,
             min_steps=self.min_steps,
-            batch_size=128,
-            learning_rate=1e-3,
+            batch_size=batch,
+            learning_rate=1e-3 * (batch / 128) ** 0.5,
             recorded=True,
         )
 
