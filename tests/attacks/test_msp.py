@@ -1,5 +1,7 @@
 """Multi-set prediction as a user meets it: both forms, [EOS], weights, word matrices, sparse vectors, bad input."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -66,6 +68,19 @@ def test_end_after_the_last_word_names_no_more(deal):
 def test_without_an_end_every_step_names_a_new_word(deal):
     guess = InversionMSP(**SMALL, epochs=1, steps=6, eos="never").fit(deal.knowledge).run(deal.vectors)
     assert (guess.getnnz(axis=1) == 6).all()
+
+
+@pytest.mark.parametrize("spread", ["dense", "sparse"])
+def test_a_length_read_from_the_vector_names_more_words_of_longer_texts(deal, spread):
+    rng = np.random.default_rng(0)
+    count = deal.knowledge.labels.shape[1]
+    sizes = rng.integers(1, 9, 300)
+    held = np.stack([np.isin(np.arange(count), rng.permutation(count)[:size]) for size in sizes]).astype(np.float32)
+    vectors = csr_matrix(held) if spread == "sparse" else held @ rng.standard_normal((count, 64)).astype(np.float32)
+    knowledge = replace(deal.knowledge, vectors=vectors[:250], labels=csr_matrix(held[:250]), texts=())
+    attack = InversionMSP(**SMALL, epochs=1, steps=9, eos="never", length="predicted", content_only=False)
+    named = attack.fit(knowledge).run(vectors[250:]).getnnz(axis=1)
+    assert np.corrcoef(named, sizes[250:])[0, 1] > 0.8
 
 
 def test_weights_prefer_rare_words(deal):

@@ -46,7 +46,8 @@ AMOUNTS: dict[Size, Amounts] = {
 ITALIAN = (
     "Crime news of one Italian paper stand in for the economy pages of another; Italian news, speeches and novels "
     "(55,000 sentences, fewer than in-domain, where the thesis has five times as many) for its other sections. "
-    "Encoders that learn from texts see both adversaries' texts instead of the Italian Wikipedia. The sentence encoder "
+    "Bags of words and LSA learn from both adversaries' texts instead of the Italian Wikipedia, which has all their "
+    "words; Doc2Vec from the other texts alone, since the thesis's has not seen the news either. The sentence encoder "
     "is the English MiniLM, not an Italian Sentence-BERT; where weights are at hand English rows are in the "
     "experiment of the same name that ends in -english."
 )

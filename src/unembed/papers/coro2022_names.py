@@ -92,7 +92,7 @@ class _NameTable:
         sides = coro_sides(conditions, self.amounts[conditions.size], "en")
         names = self._names(conditions, sides)
         both = _together(sides)
-        lab = Lab(conditions, sides.fit, sides.language)
+        lab = Lab(conditions, sides.fit, sides.language, sides.known[CROSS])
         cells = [self._cell(lab, sides, both, names, conditions, key) for key in chosen]
         note = (
             f"{len(names.asked)} names in {len(names.target):,} sentences under attack; the adversary holds "

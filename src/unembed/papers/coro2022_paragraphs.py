@@ -114,7 +114,7 @@ class Table54:
         chosen = pick_encoders(conditions.encoders, self.encoders[conditions.size], known)
         sides = paragraph_sides(conditions, self.amounts[conditions.size], "it")
         sentences = sides.sentences
-        deals = ContentDeals(Lab(conditions, sentences.fit, sentences.language), sentences)
+        deals = ContentDeals(Lab(conditions, sentences.fit, sentences.language, sentences.known[CROSS]), sentences)
         cells = [
             self._cell(deals, sides, conditions, key, domain, training)
             for key in chosen

@@ -97,7 +97,7 @@ class Table52:
         """Measure every row that the machine has the encoder for."""
         chosen = pick_encoders(conditions.encoders, self.encoders[conditions.size], ALL)
         sides = coro_sides(conditions, self.amounts[conditions.size], self.language)
-        deals = ContentDeals(Lab(conditions, sides.fit, sides.language), sides)
+        deals = ContentDeals(Lab(conditions, sides.fit, sides.language, sides.known[CROSS]), sides)
         spec = msp(conditions.size)
         cells = [
             sentence_cell(self.facts, deals, conditions, key, domain, spec, row_name(key, domain))
@@ -144,7 +144,7 @@ class TableA1:
         usual = ("hashing",) if conditions.size == "smoke" else ("minilm",)
         chosen = pick_encoders(conditions.encoders, usual, ALL)
         sides = coro_sides(conditions, AMOUNTS[conditions.size], "it")
-        deals = ContentDeals(Lab(conditions, sides.fit, sides.language), sides)
+        deals = ContentDeals(Lab(conditions, sides.fit, sides.language, sides.known[CROSS]), sides)
         cells = [
             sentence_cell(
                 self.facts, deals, conditions, key, IN, msp(conditions.size, eos=eos), row_name(key, IN, form)
@@ -178,7 +178,7 @@ class Figure51:
         """One point for each number of pairs, spaced by factors."""
         chosen = pick_encoders(conditions.encoders, self.encoders[conditions.size], ALL)
         sides = coro_sides(conditions, AMOUNTS[conditions.size], "it")
-        deals = ContentDeals(Lab(conditions, sides.fit, sides.language), sides)
+        deals = ContentDeals(Lab(conditions, sides.fit, sides.language, sides.known[CROSS]), sides)
         cells = [
             self._cell(deals, sides, conditions, key, pairs)
             for key in chosen

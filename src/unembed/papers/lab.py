@@ -30,7 +30,8 @@ MODELS_VARIABLE = "UNEMBED_MODELS"
 class Recipe:
     """How an encoder of an experiment is made: a registered name with options, and whose weights it needs.
 
-    ``fitted`` encoders learn from texts and from a language's stop words first.
+    ``fitted`` encoders learn from texts and from a language's stop words first; ``abroad`` ones from texts of the other
+    domain alone, in an experiment that has two.
     """
 
     title: str
@@ -40,6 +41,7 @@ class Recipe:
     fitted: bool = False
     speaks: bool = False
     """Whether it takes a language."""
+    abroad: bool = False
 
 
 RECIPES: dict[str, Recipe] = {
@@ -51,7 +53,7 @@ RECIPES: dict[str, Recipe] = {
     "word2vec": Recipe("mean of word2vec", "word2vec", fitted=True),
     "glove": Recipe("mean of GloVe", "glove", fitted=True),
     # The published 1e-5 suits the millions of texts of a whole Wikipedia; here it would leave next to no words.
-    "doc2vec": Recipe("Doc2Vec", "doc2vec", {"sample": 1e-3}, fitted=True),
+    "doc2vec": Recipe("Doc2Vec", "doc2vec", {"sample": 1e-3}, fitted=True, abroad=True),
     "tfidf": Recipe("bag of words, tf-idf", "tfidf", fitted=True, speaks=True),
     "hashing": Recipe("hashing", "hashing", speaks=True),
     "lsa-tfidf": Recipe("reduced bag of words", "lsa", {"base": "tfidf"}, fitted=True, speaks=True),
@@ -68,12 +70,16 @@ def pick_encoders(asked: Sequence[str], usual: Sequence[str], known: Sequence[st
 
 
 class Lab:
-    """Makes encoders and vectors for one run of an experiment; holds those of one encoder at a time."""
+    """Makes encoders and vectors for one run of an experiment; holds those of one encoder at a time.
 
-    def __init__(self, conditions: Conditions, fit: Corpus, language: str = "en") -> None:
+    Fitted encoders learn from ``fit``, those that learn abroad from ``abroad`` where it is given.
+    """
+
+    def __init__(self, conditions: Conditions, fit: Corpus, language: str = "en", abroad: Corpus | None = None) -> None:
         self.conditions = conditions
         self.fit = fit
         self.language = language
+        self.abroad = abroad
         self._held: tuple[object, Encoder] | None = None
         self._vectors: dict[str, Vectors] = {}
 
@@ -101,7 +107,8 @@ class Lab:
         """What tells this encoder from another, without fitting it."""
         recipe = RECIPES[key]
         options = {**recipe.options, **({} if layer is None else {"layer": layer})}
-        return {"encoder": key, "options": options, "language": self.language if recipe.speaks else None}
+        abroad = {"fitted": "abroad"} if recipe.abroad and self.abroad is not None else {}
+        return {"encoder": key, "options": options, "language": self.language if recipe.speaks else None, **abroad}
 
     def _build(self, recipe: Recipe, layer: int | None) -> Encoder:
         options = dict(recipe.options)
@@ -124,13 +131,14 @@ class Lab:
     def _fitted(self, recipe: Recipe, options: dict[str, Any]) -> Encoder:
         """Fitted once on the same texts: kept in the cache folder, which another machine may be given."""
         make: Any = ENCODERS.get(recipe.name)
-        identity = json.dumps([recipe.name, options, self.fit.fingerprint], sort_keys=True)
+        texts = self.abroad if recipe.abroad and self.abroad is not None else self.fit
+        identity = json.dumps([recipe.name, options, texts.fingerprint], sort_keys=True)
         key = hashlib.sha256(identity.encode()).hexdigest()[:16]
         folder = default_cache_folder() / "fitted" / f"{recipe.name}-{key}"
         if folder.is_dir():
             loaded: Encoder = make.load(folder)
             return loaded
-        encoder: Any = build_encoder(recipe.name, options, fit_texts=self.fit.texts)
+        encoder: Any = build_encoder(recipe.name, options, fit_texts=texts.texts)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as work:
             encoder.save(Path(work) / "encoder")

@@ -43,8 +43,8 @@ RUN_BATCH = 1024
 LEAST = 1e-6
 #: Words besides those of the batch that a batch of the sampled loss works with.
 NEGATIVES = 1024
-#: Where each text has its own number of words, a network names as many as all but this share of longest texts have.
-LONGEST = 0.95
+#: Where each text has its own number of words, a network names as many as this share of texts has at most.
+LONGEST = 0.8
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.attacks.base import AttackFacts
-from unembed.attacks.keyword.batches import ShuffledForever
+from unembed.attacks.keyword.batches import KeywordBatches, ShuffledForever
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError
 from unembed.games.keyword import EpochGuess, KeywordKnowledge
@@ -94,19 +94,14 @@ class DomainAdversarial(Parametrised):
         private = _all_rows(self.scaler_, knowledge.unlabelled, self.device_)
         weights = [torch.Generator().manual_seed(seed_for(self.seed, "weights", k) % 2**32) for k in knowledge.keywords]
         model = DomainAdversarialStack(self.scaler_.width, self.units, weights).to(self.device_)
-        orders = [
-            ShuffledForever(len(rows), generator(self.seed, "order", keyword))
-            for rows, keyword in zip(knowledge.rows, knowledge.keywords, strict=True)
-        ]
+        rngs = [generator(self.seed, "order", keyword) for keyword in knowledge.keywords]
+        batches = KeywordBatches(knowledge.rows, knowledge.labels, rngs)
         strangers = _Strangers(knowledge, int(knowledge.unlabelled.shape[0]), generator(self.seed, "domains"))
 
         def loss_of(batch: NDArray[np.int64]) -> torch.Tensor:
-            size = len(batch)
-            picks = [order.take(size) for order in orders]
-            rows = np.concatenate([r[p] for r, p in zip(knowledge.rows, picks, strict=True)])
-            held = np.stack([y[p] for y, p in zip(knowledge.labels, picks, strict=True)]).astype(np.int64)
-            own = _taken(public, rows).view(len(orders), size, -1)
-            theirs = _taken(private, strangers.take(size))
+            rows, held = batches.take(len(batch))
+            own = _taken(public, rows.ravel()).view(*rows.shape, -1)
+            theirs = _taken(private, strangers.take(len(batch)))
             return model.loss(own, torch.from_numpy(held).to(self.device_), theirs, self.strength)
 
         self.epochs_: list[tuple[torch.Tensor, ...]] = []

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.attacks.base import AttackFacts
-from unembed.attacks.keyword.batches import ShuffledForever
+from unembed.attacks.keyword.batches import KeywordBatches
 from unembed.encoders.base import Vectors
 from unembed.games.keyword import KeywordGuess, KeywordKnowledge
 from unembed.games.threat import Capability
@@ -69,15 +69,13 @@ class KeywordMLP(Parametrised):
         count = len(knowledge.keywords)
         model = StackedPerceptron(count, self.scaler_.width, [self.hidden], 2, generator=start).to(self.device_)
         largest = max(len(r) for r in knowledge.rows)
-        answers = [labels.astype(np.int64) for labels in knowledge.labels]
         rngs = [generator(self.seed, "order", k) for k in knowledge.keywords]
-        orders = [ShuffledForever(len(r), rng) for r, rng in zip(knowledge.rows, rngs, strict=True)]
+        batches = KeywordBatches(knowledge.rows, knowledge.labels, rngs)
 
         def loss_of(batch: NDArray[np.int64]) -> torch.Tensor:
-            picks = [o.take(len(batch)) for o in orders]
-            rows = np.stack([r[p] for r, p in zip(knowledge.rows, picks, strict=True)])
-            wanted = np.stack([a[p] for a, p in zip(answers, picks, strict=True)])
-            scores = model(inputs[torch.from_numpy(rows).to(self.device_)])
+            rows, wanted = batches.take(len(batch))
+            chosen = inputs.index_select(0, torch.from_numpy(rows.ravel()).to(self.device_))
+            scores = model(chosen.view(*rows.shape, -1))
             target = torch.from_numpy(wanted).to(self.device_)
             return functional.cross_entropy(scores.reshape(-1, 2), target.reshape(-1)) * count
 
