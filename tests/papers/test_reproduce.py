@@ -256,10 +256,11 @@ def test_a_fitted_encoder_is_fitted_once(monkeypatch: pytest.MonkeyPatch) -> Non
     assert fitted == [9, 8]
 
 
-def test_doc2vec_learns_from_the_other_domain_alone_where_there_is_one() -> None:
+def test_doc2vec_learns_from_the_other_domain_alone_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     from unembed.corpora.corpus import Corpus
     from unembed.papers.lab import Lab
 
+    monkeypatch.setitem(RECIPES, "doc2vec", replace(RECIPES["doc2vec"], options={"sample": 0.0}))
     news, novels = (Corpus.of([f"{word} {word} {word} river"] * 30) for word in ("minister", "dragon"))
     here, abroad = Lab(Conditions(), news), Lab(Conditions(), news, abroad=novels)
     assert "minister" in here.encoder("doc2vec").vocabulary  # type: ignore[attr-defined]

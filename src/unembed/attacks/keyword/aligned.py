@@ -91,6 +91,9 @@ class Aligned(Parametrised):
         everything = np.ones((len(theirs), len(knowledge.keywords)), dtype=bool)
         asked = torch.from_numpy(everything if knowledge.asked is None else knowledge.asked).to(self.device_)
         self.whole_ = bool(asked.all())
+        # Only vectors that are asked about answer for themselves, and teach.
+        concerned = asked.any(dim=1)
+        theirs, asked = theirs[concerned], asked[concerned]
         self.joint_ = self._softmax(own, held)
         self.each_ = tuple(torch.zeros_like(part[..., :-1]) for part in self.joint_)
         self.taught_ = torch.zeros(len(knowledge.keywords), dtype=torch.bool, device=self.device_)
