@@ -188,12 +188,22 @@ def test_small_problems_reach_the_optimum_from_any_start():
     table, targets = problem(8, words=30, dimension=48, targets=12, dtype=np.float64)
     words, rows = torch.from_numpy(table), torch.from_numpy(targets)
     index = torch.arange(30).repeat(12, 1)
-    small = SmallProblems(words, words.norm(dim=1), index, rows, 0.4)
+    small = SmallProblems.of(words, words.norm(dim=1), index, rows, 0.4)
     cold = small.solve(torch.zeros(12, 30, dtype=torch.float64))
     hot = small.solve(torch.full((12, 30), 5.0, dtype=torch.float64))
     expected = np.stack([reference(table, target, 0.4) for target in targets])
     np.testing.assert_allclose(cold.numpy(), expected, atol=1e-6)
     np.testing.assert_allclose(hot.numpy(), expected, atol=1e-6)
+
+
+def test_problems_that_single_precision_does_not_settle_are_settled_in_double():
+    table, targets = problem(8, words=30, dimension=48, targets=12, dtype=np.float64)
+    words, rows = torch.from_numpy(table).float(), torch.from_numpy(targets).float()
+    inverse = (1 / words.norm(dim=1)).repeat(12, 1)
+    never_settled = SmallProblems(words.mul(inverse[0][:, None]).repeat(12, 1, 1), inverse, rows, 0.4, close=-1.0)
+    found = never_settled.solve(torch.zeros(12, 30))
+    expected = np.stack([reference(table, target, 0.4) for target in targets])
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-5)
 
 
 def test_the_papers_procedure_comes_to_the_same_optimum():

@@ -3,13 +3,16 @@
 Two stages. Projected gradient with Barzilai-Borwein steps and an exact line search (one product with the Gram matrix a
 step, the objective never rises) finds which words are in use; then a Cholesky solve on exactly those, refined once with
 the true residual, gives their coefficients to the last digits. Where the solve contradicts the first stage (a
-coefficient below zero, a word left out that wants in), words are exchanged and the first stage goes on; the very few
-problems that withstand this are solved one by one. Only unfinished problems are worked on.
+coefficient below zero, a word left out that wants in), words are exchanged and the first stage goes on. Problems that
+withstand this, mostly because single precision can't tell which of many words want in, are repeated in double
+precision; the very few that withstand that too are solved one by one. Only unfinished problems are worked on.
 
 Cost of k words: k² multiply-adds a step, k³/3 for a Cholesky factor, k² · d for the Gram matrix.
 """
 
 from __future__ import annotations
+
+from typing import Self
 
 import numpy as np
 import torch
@@ -25,30 +28,46 @@ STEPS_A_LOOK = 6
 NEAR = 1e-3
 #: The same where no exact solve follows.
 ROUGH = 3e-3
+#: Problems repeated in double precision at once.
+REPEATED = 512
 _LONGEST, _SHORTEST = 1e3, 1e-2
 
 
 class SmallProblems:
-    """min over z ≥ 0 of ‖Aᵀz − m‖² + λ‖z‖₁, A the words ``index`` [b, k] of each target.
+    """min over z ≥ 0 of ‖Aᵀz − m‖² + λ‖z‖₁, A [b, k, d] some words of each target, scaled by ``inverse`` to length one.
 
-    Words are scaled to length one and targets too, so that one tolerance fits all.
+    Targets are scaled too, so that one tolerance fits all. ``close`` is how much a word left out may want in.
     """
 
     def __init__(
-        self, words: torch.Tensor, norms: torch.Tensor, index: torch.Tensor, targets: torch.Tensor, penalty: float
+        self,
+        rows: torch.Tensor,
+        inverse: torch.Tensor,
+        targets: torch.Tensor,
+        penalty: float,
+        *,
+        close: float | None = None,
     ) -> None:
-        b, k = index.shape
-        length = norms[index]
-        self.inverse = torch.where(length > 0, 1 / length, 0)
-        self.rows = words.index_select(0, index.reshape(-1)).view(b, k, -1).mul_(self.inverse.unsqueeze(2))
+        self.rows, self.inverse, self.targets, self.penalty = rows, inverse, targets, penalty
+        self.close = 10 * torch.finfo(rows.dtype).eps if close is None else close
         size = targets.norm(dim=1, keepdim=True)
         self.size = torch.where(size > 0, size, 1)
-        self.targets = targets
         self.tax = penalty / 2 * self.inverse / self.size
         self.gram = torch.bmm(self.rows, self.rows.transpose(1, 2))
         self.linear = self._along(targets) - self.tax
         self.unit = self.inverse * self.size
         """Coefficient of a word for one unit of the scaled problem."""
+
+    @classmethod
+    def of(
+        cls, words: torch.Tensor, norms: torch.Tensor, index: torch.Tensor, targets: torch.Tensor, penalty: float
+    ) -> Self:
+        """The problems over the words ``index`` [b, k] of each target."""
+        b, k = index.shape
+        length = norms[index]
+        inverse = torch.where(length > 0, 1 / length, 0)
+        rows = words.index_select(0, index.reshape(-1)).view(b, k, -1).mul_(inverse.unsqueeze(2))
+        return cls(rows, inverse, targets, penalty)
 
     def residual(self, value: torch.Tensor) -> torch.Tensor:
         """m − Aᵀz."""
@@ -73,10 +92,23 @@ class SmallProblems:
                 x[left], left = found, left[~proven]
             if not len(left):
                 break
-        for row in left.tolist() if left is not None else ():
-            rows, aim = self.rows[row].double(), self.targets[row].double() / self.size[row].double()
-            x[row] = one_by_one(rows @ rows.T, rows @ aim - self.tax[row].double()).to(x.dtype)
-        return x * self.unit
+        value = x * self.unit
+        if left is None or not len(left):
+            return value
+        if x.dtype != torch.float64:
+            for some in torch.split(left, REPEATED):
+                value[some] = self._repeated(some, value[some])
+            return value
+        for row in left.tolist():
+            solved = one_by_one(self.gram[row], self.linear[row])
+            value[row] = solved * self.unit[row]
+        return value
+
+    def _repeated(self, some: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        """The same problems in double precision, as exactly as single precision asks."""
+        parts = (self.rows[some].double(), self.inverse[some].double(), self.targets[some].double())
+        wider = SmallProblems(*parts, self.penalty, close=torch.finfo(value.dtype).eps)
+        return wider.solve(value.double()).to(value.dtype)
 
     def _exact(self, x: torch.Tensor, chosen: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
         """Exact solutions on the words in use, exchanging words a few times where that is not yet the solution.
@@ -84,7 +116,6 @@ class SmallProblems:
         Returns the solutions, or what is lower of them and ``x`` where none was found, and which were found.
         """
         gram, linear = (t if chosen is None else t[chosen] for t in (self.gram, self.linear))
-        close = 10 * torch.finfo(x.dtype).eps
         best, proven = x, torch.zeros(len(x), dtype=torch.bool, device=x.device)
         rows: torch.Tensor | None = None
         for _ in range(EXCHANGES):
@@ -93,7 +124,7 @@ class SmallProblems:
             here = chosen if rows is None else rows if chosen is None else chosen[rows]
             exact = exact + face.solve(self._downhill(exact, here))
             wants_in = linear - times(exact, gram)
-            done = (exact.amin(dim=1) >= 0) & (wants_in.amax(dim=1) <= close)
+            done = (exact.amin(dim=1) >= 0) & (wants_in.amax(dim=1) <= self.close)
             bent = exact.clamp_min(0)
             if rows is None:
                 better = done | (_height(gram, linear, bent) < _height(gram, linear, best))
@@ -107,7 +138,7 @@ class SmallProblems:
                 break
             left = ~done
             gram, linear = gram[left], linear[left]
-            x = torch.where(wants_in[left] > close, 1, bent[left])
+            x = torch.where(wants_in[left] > self.close, 1, bent[left])
         return best, proven
 
     def correlations(self, residuals: torch.Tensor) -> torch.Tensor:

@@ -117,7 +117,7 @@ class WorkingSets:
 
     def _solve_and_look(self, task: _Task) -> _Step:
         """Solve the small problems, look at all words, work out the certificates; changes nothing of this object."""
-        small = SmallProblems(self.words, self.looker.norms, task.index, task.targets, self.penalty)
+        small = SmallProblems.of(self.words, self.looker.norms, task.index, task.targets, self.penalty)
         value = small.solve(task.value, exactly=task.exactly)
         residual = small.residual(value)
         held = torch.where(value > 0, task.index, self.nobody)
