@@ -8,7 +8,8 @@
    1979). It must lie above the score of a text that tells nothing: a keyword that no text holds shows no such groups.
    Asked about a whole store, where one group may be a hundred times the other, the cut stays where it is.
 4. Some rounds of self-training: of the vectors asked about, those with sure answers become training rows, beside the
-   adversary's own with less weight, for one linear question a keyword, both answers weighing the same.
+   adversary's own with less weight, for one linear question a keyword, both answers weighing the same. Its answers are
+   cut between the two groups in the end.
 
 No share of positives is assumed, but step 3 looks for two groups of like size, which a balanced test set has.
 ``share`` says how many are positive instead, for comparison with results that assume it.
@@ -101,9 +102,7 @@ class Aligned(Parametrised):
         self.start_ = self._first_cuts(self._scores(theirs), asked)
         for _ in range(self.rounds):
             self._learn_from_answers(own, held, told, theirs, asked)
-        self.cut_ = np.zeros(len(knowledge.keywords))
-        if self.share is not None:
-            self.cut_ = self._quantiles(self._scores(theirs), asked)
+        self.cut_ = self._last_cuts(self._scores(theirs), asked)
         return self
 
     def _softmax(self, own: torch.Tensor, held: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -126,11 +125,17 @@ class Aligned(Parametrised):
             return torch.from_numpy(self._quantiles(scores, asked)).to(scores)
         if self.whole_:
             return self.start_
-        columns = zip(scores.double().cpu().numpy().T, asked.cpu().numpy().T, strict=True)
-        cuts = np.array([between_groups(values[rows]) for values, rows in columns])
+        cuts = _between(scores, asked)
         telling_nothing = -np.log(len(cuts))
         cuts = np.where(cuts > telling_nothing + LEAST_EVIDENCE, cuts, 0.0)
         return torch.from_numpy(cuts).to(scores)
+
+    def _last_cuts(self, scores: torch.Tensor, asked: torch.Tensor) -> NDArray[np.float64]:
+        """The same for the scores after self-training; keywords that were taught nothing keep their cut."""
+        if self.share is not None:
+            return self._quantiles(scores, asked)
+        taught = self.taught_.cpu().numpy() & (not self.whole_)
+        return np.where(taught, _between(scores, asked), 0.0)
 
     def _quantiles(self, scores: torch.Tensor, asked: torch.Tensor) -> NDArray[np.float64]:
         """The scores above which ``share`` of the vectors asked about lie."""
@@ -182,6 +187,12 @@ class Aligned(Parametrised):
             rows = torch.from_numpy(self.sides_.transform(vectors)).to(self.device_)
             scores: NDArray[np.float64] = self._scores(rows).double().cpu().numpy()
         return scores - self.cut_
+
+
+def _between(scores: torch.Tensor, asked: torch.Tensor) -> NDArray[np.float64]:
+    """Where the scores of each keyword's asked vectors fall into two groups."""
+    columns = zip(scores.double().cpu().numpy().T, asked.cpu().numpy().T, strict=True)
+    return np.array([between_groups(values[rows]) for values, rows in columns])
 
 
 def between_groups(values: NDArray[np.float64]) -> float:
