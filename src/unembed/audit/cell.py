@@ -170,14 +170,14 @@ def _lineup(
 ) -> Lineup | None:
     """The other encoders, for the game that asks which one it was; the adversary fits on the texts it knows."""
     identity = task.cell.identity
-    if identity["game"]["name"] != "fingerprint":
+    if not GAMES.get(identity["game"]["name"]).facts.needs_lineup:
         return None
     return make_lineup(
         work,
         task.encoder,
         identity["encoder"],
         dimension,
-        identity["game"]["params"]["candidates"],
+        identity["game"]["params"].get("candidates", ()),
         known.texts,
         known_as=defended if identity["adaptive"] else None,
         stored_as=defended,

@@ -16,7 +16,7 @@ from unembed.audit.spec import AuditSpec
 from unembed.encoders.base import EncoderCard, Vectors
 from unembed.errors import MissingExtraError, UnembedWarning
 from unembed.games.base import Lineup
-from unembed.games.fingerprint import NO_ENCODER, FingerprintGame, dimension_alone
+from unembed.games.fingerprint import NO_ENCODER, dimension_alone
 
 #: Of more columns nobody but a bag of words makes vectors, and their number follows from the texts or is chosen.
 WIDEST = 4096
@@ -94,7 +94,7 @@ def _through(defense: Callable[[Vectors], Vectors] | None, encoders: dict[str, E
 
 def no_lineup(game: Any, spec: AuditSpec, card: EncoderCard) -> str | None:
     """Why the fingerprint can't be asked about, or None."""
-    if not isinstance(game, FingerprintGame):
+    if not game.facts.needs_lineup:
         return None
     if spec.data.vectors is not None:
         return NO_ENCODER

@@ -35,6 +35,7 @@ class GameFacts:
     ``attacks_of`` names the game whose attacks play this one too, where it has none of its own: the adversary
     gets the same knowledge and says the same kind of thing, and only the targets and the judging differ.
     ``plays_texts``: the game looks into no vector, so that a yardstick can play it with texts in their place.
+    ``needs_lineup``: its material holds other encoders that might have made the vectors.
     """
 
     name: str
@@ -46,6 +47,7 @@ class GameFacts:
     version: int = 1
     attacks_of: str | None = None
     plays_texts: bool = False
+    needs_lineup: bool = False
 
     @property
     def played_by(self) -> str:

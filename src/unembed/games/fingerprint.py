@@ -95,6 +95,7 @@ class FingerprintGame(Parametrised):
         consequence="Whoever finds the vectors learns which model to attack them with, and can make pairs of their own "
         "wherever that model is to be had.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.002"),
+        needs_lineup=True,
     )
 
     def __init__(self, *, candidates: Sequence[str] = (), samples: int = 300, targets: int = 500) -> None:

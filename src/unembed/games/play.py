@@ -114,6 +114,11 @@ def rehearse(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> Check:
     return Check(passed, reason, scores.estimate(generator(seed, "check")), blind.estimate(generator(seed, "blind")))
 
 
+def level_of(headroom: float) -> str:
+    """How grave a leak is that reached this share of what is possible above its floor."""
+    return "high" if headroom >= 0.25 else "moderate" if headroom >= 0.08 else "low"
+
+
 def status_of(played: Play, *, yardstick: bool = False) -> tuple[str, str]:
     """Status and level of a finding.
 
@@ -125,9 +130,7 @@ def status_of(played: Play, *, yardstick: bool = False) -> tuple[str, str]:
     if yardstick:
         return "yardstick", "unknown"
     if played.excess.low > SMALLEST_LEAK:
-        if played.headroom >= 0.25:
-            return "leak", "high"
-        return "leak", "moderate" if played.headroom >= 0.08 else "low"
+        return "leak", level_of(played.headroom)
     if played.excess.high <= 5 * SMALLEST_LEAK:
         return "no-leak-found", "none"
     return "inconclusive", "unknown"

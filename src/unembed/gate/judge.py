@@ -98,7 +98,7 @@ def _hold(run: Run, rule: Rule) -> Iterator[Held]:
         yield Held(rule, None, "could-not-measure", f"cell {cell.key[:12]} failed, so its finding is missing")
     # The points of a curve are weaker forms of a finding that is there: they explain it and decide nothing. Nor do
     # yardsticks, which read the texts.
-    matched = [f for f in run.findings if not f.curve and f.status != "yardstick" and rule.matches(f)]
+    matched = [f for f in run.findings if not f.curve and not f.yardstick and rule.matches(f)]
     with_metric = [f for f in matched if rule.measured(f) is not None]
     if not matched:
         if not failed:

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 
 from unembed.report.numbers import count, number, of_hundred, with_interval
 from unembed.report.ranked import (
-    YARDSTICK,
     Ranking,
     Topic,
+    between_extremes,
     by_exposure,
     floor_of,
     how_many,
     other_kinds,
-    part_bar,
     part_name,
     ranking,
     topics,
@@ -78,7 +77,7 @@ def _yardsticks(run: Run, finding: Finding) -> list[str]:
     return [
         f"For comparison, given the texts themselves: {with_interval(f.estimate, f.metric)} ({names.attack(f.attack)})."
         for f in run.findings
-        if (f.game, f.subject, f.status, f.curve) == (GAME, finding.subject, YARDSTICK, False)
+        if (f.game, f.subject, f.yardstick, f.curve) == (GAME, finding.subject, True, False)
         and f.adversary == finding.adversary
         and measured(f)
     ]
@@ -96,9 +95,7 @@ def _class(part: Slice) -> str:
 def _bars(finding: Finding) -> list[Bar]:
     classes, metric = classes_of(finding), finding.metric
     bars = [share_bar("all values", finding.estimate, finding.floor.value, tone(finding), metric=metric)]
-    if len(classes) > 1:
-        return [part_bar("most exposed", classes[0]), *bars, part_bar("least exposed", classes[-1])]
-    return bars
+    return between_extremes(bars, classes)
 
 
 def _rankings(finding: Finding) -> list[Ranking]:

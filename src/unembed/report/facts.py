@@ -32,7 +32,7 @@ class KeyNumber:
 def key_numbers(run: Run) -> list[KeyNumber]:
     """Three or four numbers that carry the verdict."""
     names = Names(run)
-    whole = [f for f in run.findings if not f.curve and f.status != "yardstick"]
+    whole = [f for f in run.findings if not f.curve and not f.yardstick]
     sure = [f for f in whole if measured(f)]
     leaks = [f for f in sure if f.status == "leak"]
     named = [f for f in leaks if f.id in run.verdict.findings] or leaks

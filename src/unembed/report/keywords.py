@@ -8,11 +8,11 @@ from unembed.report.numbers import number, of_hundred
 from unembed.report.ranked import (
     Ranking,
     Topic,
+    between_extremes,
     by_exposure,
     floor_of,
     how_many,
     other_kinds,
-    part_bar,
     part_name,
     ranking,
     topics,
@@ -85,9 +85,7 @@ def _word(part: Slice) -> str:
 
 def _bars(finding: Finding) -> list[Bar]:
     words, bars = words_of(finding), [share_bar("all words", finding.estimate, finding.floor.value, tone(finding))]
-    if len(words) > 1:
-        return [part_bar("most exposed", words[0]), *bars, part_bar("least exposed", words[-1])]
-    return bars
+    return between_extremes(bars, words)
 
 
 def _rankings(finding: Finding) -> list[Ranking]:

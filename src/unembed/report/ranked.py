@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from unembed.games.play import level_of
 from unembed.report import charts
 from unembed.report.numbers import MISSING, count, difference, number, with_interval
 from unembed.report.readers import Bar, Reader, by_adversary, rank, reader, share_bar, title
@@ -23,9 +24,6 @@ from unembed.results.schema import Finding, Run, Slice
 #: Up to so many parts are all drawn; of more, the most and the least exposed.
 MOST_DRAWN = 20
 FIRST, LAST = 12, 5
-#: Share of what is possible above the floor, and the colour it gives; as for a whole finding (``games.play``).
-_LEVELS = ((0.25, "high"), (0.08, "moderate"), (0.0, "low"))
-YARDSTICK = "yardstick"
 _RUNNING_NUMBER = re.compile(r" \((class|keyword) (\d+)\)$")
 
 
@@ -102,7 +100,7 @@ def topics(
 
     A yardstick reads the texts themselves: it is no adversary and has no card.
     """
-    found = [f for f in run.findings if f.game == game and f.status != YARDSTICK]
+    found = [f for f in run.findings if f.game == game and not f.yardstick]
     found = [f for f in found if not f.curve] or found
     names = Names(run)
     listed = []
@@ -159,7 +157,7 @@ def part_tone(part: Slice) -> str:
         return "unknown"
     floor = floor_of(part)
     share = (part.estimate.value - floor) / (1 - floor) if floor < 1 else 0.0
-    return next(name for least, name in _LEVELS if share >= least)
+    return level_of(share)
 
 
 def part_name(part: Slice) -> str:
@@ -167,8 +165,14 @@ def part_name(part: Slice) -> str:
     return _RUNNING_NUMBER.sub(r" (no. \2)", part.name)
 
 
-def part_bar(prefix: str, part: Slice) -> Bar:
-    """One part among the bars of a reader, in its own colour."""
+def between_extremes(bars: list[Bar], parts: Sequence[Slice]) -> list[Bar]:
+    """A reader's bars between those of the most and the least exposed part, where there are two parts or more."""
+    if len(parts) < 2:
+        return bars
+    return [_part_bar("most exposed", parts[0]), *bars, _part_bar("least exposed", parts[-1])]
+
+
+def _part_bar(prefix: str, part: Slice) -> Bar:
     return share_bar(f"{prefix}: {part_name(part)}", part.estimate, part.floor, part_tone(part))
 
 

@@ -121,6 +121,11 @@ class Finding(Model):
     seed: int
     notes: list[str] = Field(default_factory=list)
 
+    @property
+    def yardstick(self) -> bool:
+        """Whether it says what the texts tell, to compare with, and nothing about vectors."""
+        return self.status == "yardstick"
+
 
 class Skipped(Model):
     """Something that was not tested, and why."""

@@ -18,8 +18,8 @@ _WHO = {
 
 def verdict(findings: Sequence[Finding], order: Sequence[str]) -> Verdict:
     """What the findings say together; ``order`` lists the adversaries from weak to strong."""
-    shown = [f for f in findings if f.defense is None and not f.curve and f.status != "yardstick"]
-    if findings and not shown and any(f.status == "yardstick" for f in findings):
+    shown = [f for f in findings if f.defense is None and not f.curve and not f.yardstick]
+    if findings and not shown and any(f.yardstick for f in findings):
         return Verdict(
             level="unknown",
             sentence="Only yardsticks that read the texts were run: they say nothing about what the vectors give away.",

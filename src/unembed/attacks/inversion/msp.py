@@ -86,6 +86,7 @@ class InversionMSP(Parametrised):
         "thesis looks at the loss. Products may run in bfloat16, and the sampled loss works with the words of a "
         "batch and random others. Few pairs get more passes (min_steps).",
         default=False,
+        version=2,
     )
 
     def __init__(

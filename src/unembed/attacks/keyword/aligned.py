@@ -50,6 +50,7 @@ class Aligned(Parametrised):
         title="Keyword inference with aligned domains and self-training",
         requires=frozenset({Capability.VECTORS, Capability.PAIRS}),
         cost="seconds",
+        version=2,
     )
 
     def __init__(
@@ -121,27 +122,24 @@ class Aligned(Parametrised):
         """Where the softmax's scores of each keyword are cut in two; 0 where they show no two groups."""
         import torch
 
-        if self.share is not None:
-            return torch.from_numpy(self._quantiles(scores, asked)).to(scores)
-        if self.whole_:
-            return self.start_
-        cuts = _between(scores, asked)
-        telling_nothing = -np.log(len(cuts))
-        cuts = np.where(cuts > telling_nothing + LEAST_EVIDENCE, cuts, 0.0)
+        cuts = self._parted(scores, asked)
+        if self.share is None:
+            telling_nothing = -np.log(len(cuts))
+            cuts = np.where(cuts > telling_nothing + LEAST_EVIDENCE, cuts, 0.0)
         return torch.from_numpy(cuts).to(scores)
 
     def _last_cuts(self, scores: torch.Tensor, asked: torch.Tensor) -> NDArray[np.float64]:
         """The same for the scores after self-training; keywords that were taught nothing keep their cut."""
-        if self.share is not None:
-            return self._quantiles(scores, asked)
-        taught = self.taught_.cpu().numpy() & (not self.whole_)
-        return np.where(taught, _between(scores, asked), 0.0)
+        cuts = self._parted(scores, asked)
+        return cuts if self.share is not None else np.where(self.taught_.cpu().numpy(), cuts, 0.0)
 
-    def _quantiles(self, scores: torch.Tensor, asked: torch.Tensor) -> NDArray[np.float64]:
-        """The scores above which ``share`` of the vectors asked about lie."""
-        assert self.share is not None
+    def _parted(self, scores: torch.Tensor, asked: torch.Tensor) -> NDArray[np.float64]:
+        """Where the scores of each keyword's asked vectors part: at the known share, else between two groups."""
         columns = zip(scores.double().cpu().numpy().T, asked.cpu().numpy().T, strict=True)
-        return np.array([np.quantile(s[a] if a.any() else s, 1 - self.share) for s, a in columns])
+        chosen = [values[rows] if rows.any() else values for values, rows in columns]
+        if self.share is not None:
+            return np.array([np.quantile(values, 1 - self.share) for values in chosen])
+        return np.array([0.0 if self.whole_ else between_groups(values) for values in chosen])
 
     def _scores(self, rows: torch.Tensor) -> torch.Tensor:
         """Log-odds of each keyword: its own question's where it was taught one, else the softmax's against the rest."""
@@ -187,12 +185,6 @@ class Aligned(Parametrised):
             rows = torch.from_numpy(self.sides_.transform(vectors)).to(self.device_)
             scores: NDArray[np.float64] = self._scores(rows).double().cpu().numpy()
         return scores - self.cut_
-
-
-def _between(scores: torch.Tensor, asked: torch.Tensor) -> NDArray[np.float64]:
-    """Where the scores of each keyword's asked vectors fall into two groups."""
-    columns = zip(scores.double().cpu().numpy().T, asked.cpu().numpy().T, strict=True)
-    return np.array([between_groups(values[rows]) for values, rows in columns])
 
 
 def between_groups(values: NDArray[np.float64]) -> float:

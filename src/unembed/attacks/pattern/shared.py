@@ -43,6 +43,7 @@ class PatternShared(Parametrised):
         section="V-B",
         departures="Ours: whitened vectors; a wide body shared by all parts beside the paper's networks; calibrated "
         "probabilities; impossible values passed over; the check digit weighs the candidates.",
+        version=2,
     )
 
     def __init__(
