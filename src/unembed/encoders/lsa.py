@@ -6,9 +6,10 @@ import hashlib
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unembed.encoders.bag_of_words import HashingEncoder, TfidfEncoder
 from unembed.encoders.base import DenseVectors, EncoderCard
@@ -41,7 +42,7 @@ class LsaEncoder(Parameters):
     @property
     def is_fitted(self) -> bool:
         """Whether texts were seen."""
-        return hasattr(self, "components_")
+        return hasattr(self, "space_")
 
     def fit(self, texts: Sequence[str]) -> LsaEncoder:
         """Learn the words (for tf-idf) and the reduced space."""
@@ -53,7 +54,8 @@ class LsaEncoder(Parameters):
         if isinstance(words, TfidfEncoder):
             words.fit(texts)
         counts = words.encode(texts)
-        rank = min(counts.shape[0], len(np.unique(counts.indices)))
+        columns = np.unique(counts.indices).astype(np.int64)
+        rank = min(counts.shape[0], len(columns))
         if rank < 2:
             raise DataError(f"lsa needs at least two texts with words; {len(texts)} texts carry {rank} component")
         kept = min(self.components, rank)
@@ -68,21 +70,26 @@ class LsaEncoder(Parameters):
 
         reducer = TruncatedSVD(n_components=kept, algorithm="randomized", random_state=self.seed)
         with threadpool_limits(limits=1):  # the last bits, and so the digest, would depend on the number of threads
-            reducer.fit(counts)
-        self.words_ = words
-        self.components_ = np.ascontiguousarray(reducer.components_, dtype=np.float32)
+            reducer.fit(counts[:, columns])
+        self._hold(words, columns, np.ascontiguousarray(reducer.components_.T, dtype=np.float32))
         return self
+
+    def _hold(self, words: TfidfEncoder | HashingEncoder, columns: NDArray[np.int64], space: DenseVectors) -> None:
+        """Keep the fitted parts: of the words' columns those that occurred, and their rows in the reduced space."""
+        self.words_, self.columns_, self.space_ = words, columns, space
+        digest = hashlib.sha256(columns.tobytes())
+        digest.update(space.tobytes())
+        self.digest_ = hashlib.sha256(f"lsa {words.card.digest} {digest.hexdigest()}".encode()).hexdigest()
 
     @property
     def card(self) -> EncoderCard:
         """What this encoder is; ``components`` asked for beside the dimension there is."""
         self._require_fitted()
-        payload = f"lsa {self.words_.card.digest} {hashlib.sha256(self.components_.tobytes()).hexdigest()}"
         return EncoderCard(
             name=f"lsa of {self.base}",
             family="lsa",
-            digest=hashlib.sha256(payload.encode()).hexdigest(),
-            dimension=len(self.components_),
+            digest=self.digest_,
+            dimension=self.space_.shape[1],
             normalised=True,
             options=(
                 ("base", self.base),
@@ -94,8 +101,7 @@ class LsaEncoder(Parameters):
     def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
         """Dense float32 rows of unit norm; a text without a known word is a row of zeros."""
         self._require_fitted()
-        reduced = np.asarray(self.words_.encode(texts) @ self.components_.T, dtype=np.float32)
-        return unit_norm(reduced)
+        return unit_norm(np.asarray(self.words_.encode(texts)[:, self.columns_] @ self.space_, dtype=np.float32))
 
     def save(self, folder: str | Path) -> None:
         """Write the fitted encoder without pickle."""
@@ -103,18 +109,24 @@ class LsaEncoder(Parameters):
         folder = Path(folder)
         if isinstance(self.words_, TfidfEncoder):
             self.words_.save(folder / "words")
-        write_state(folder, "lsa", {"parameters": self.get_params()}, {"components": self.components_})
+        parts: dict[str, NDArray[Any]] = {"columns": self.columns_, "space": self.space_}
+        write_state(folder, "lsa", {"parameters": self.get_params()}, parts)
 
     @classmethod
     def load(cls, folder: str | Path) -> LsaEncoder:
         """Read what ``save`` wrote."""
-        state, arrays = read_state(Path(folder), "lsa", ["components"])
+        state, arrays = read_state(Path(folder), "lsa", ["columns", "space"])
         encoder = cls(**state["parameters"])
         words = TfidfEncoder.load(Path(folder) / "words") if encoder.base == "tfidf" else encoder._new_base()
-        if arrays["components"].ndim != 2 or arrays["components"].shape[1] != words.card.dimension:
+        columns, space = arrays["columns"], arrays["space"]
+        whole = columns.ndim == 1 and space.ndim == 2 and len(columns) == len(space) > 0
+        if (
+            not whole
+            or columns.dtype.kind not in "iu"
+            or not 0 <= columns.min() <= columns.max() < words.card.dimension
+        ):
             raise DataError(f"the encoder saved in {folder} is damaged: fit and save it again")
-        encoder.words_ = words
-        encoder.components_ = np.ascontiguousarray(arrays["components"], dtype=np.float32)
+        encoder._hold(words, columns.astype(np.int64), np.ascontiguousarray(space, dtype=np.float32))
         return encoder
 
     def _new_base(self) -> TfidfEncoder | HashingEncoder:

@@ -5,7 +5,9 @@ step, the objective never rises) finds which words are in use; then a Cholesky s
 the true residual, gives their coefficients to the last digits. Where the solve contradicts the first stage (a
 coefficient below zero, a word left out that wants in), words are exchanged and the first stage goes on. Problems that
 withstand this, mostly because single precision can't tell which of many words want in, are repeated in double
-precision; the very few that withstand that too are solved one by one. Only unfinished problems are worked on.
+precision with more steps. Of those that withstand that too the small ones are solved one by one; large ones, which
+would take a second each, keep the lowest point found, and the caller's certificate says how far from the optimum that
+is. Only unfinished problems are worked on.
 
 Cost of k words: k² multiply-adds a step, k³/3 for a Cholesky factor, k² · d for the Gram matrix.
 """
@@ -19,7 +21,7 @@ import torch
 
 #: Gradient steps before the first attempt at an exact solve, doubled with every attempt that fails.
 STEPS = 24
-ATTEMPTS = 3
+ATTEMPTS = {torch.float32: 3, torch.float64: 6}
 #: Exact solves within an attempt, each with the words that the one before wanted in or out.
 EXCHANGES = 4
 #: Gradient steps between two looks at the residual, each of which waits for the device.
@@ -30,6 +32,8 @@ NEAR = 1e-3
 ROUGH = 3e-3
 #: Problems repeated in double precision at once.
 REPEATED = 512
+#: Words of a problem that may be solved by itself.
+SINGLY = 128
 _LONGEST, _SHORTEST = 1e3, 1e-2
 
 
@@ -81,9 +85,9 @@ class SmallProblems:
         if not exactly:
             return descend(self.gram, self.linear, x, tolerance=ROUGH, max_steps=STEPS) * self.unit
         left: torch.Tensor | None = None
-        for attempt in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS[x.dtype]):
             gram, linear, begin = (t if left is None else t[left] for t in (self.gram, self.linear, x))
-            near, steps = NEAR / 10**attempt, STEPS * 2**attempt
+            near, steps = NEAR / 10 ** min(attempt, 3), STEPS * 2**attempt
             found = descend(gram, linear, begin, tolerance=near, max_steps=steps)
             found, proven = self._exact(found, left)
             if left is None:
@@ -99,7 +103,7 @@ class SmallProblems:
             for some in torch.split(left, REPEATED):
                 value[some] = self._repeated(some, value[some])
             return value
-        for row in left.tolist():
+        for row in left.tolist() if x.shape[1] <= SINGLY else ():
             solved = one_by_one(self.gram[row], self.linear[row])
             value[row] = solved * self.unit[row]
         return value

@@ -127,7 +127,7 @@ class Table54:
     def _cell(
         self, deals: ContentDeals, sides: ParagraphSides, conditions: Conditions, key: str, domain: str, training: str
     ) -> Cell:
-        spec = msp(conditions.size)
+        spec = msp(conditions.size, len(sides.known[domain]) if training == ON_PARAGRAPHS else None)
 
         def measure() -> list[Measured]:
             attack = spec.make(conditions)

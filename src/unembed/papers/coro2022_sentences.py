@@ -189,7 +189,7 @@ class Figure51:
     def _cell(self, deals: ContentDeals, sides: Sides, conditions: Conditions, key: str, pairs: int) -> Cell:
         name = row_name(key, IN, f"{pairs:,} pairs")
         # The thesis doubles the epochs here, to make up for the fewer pairs.
-        spec = msp(conditions.size)
+        spec = msp(conditions.size, pairs)
         spec = AttackSpec(spec.title, spec.name, {**spec.params, "epochs": 2 * spec.params["epochs"]})
 
         def measure() -> list[Measured]:
