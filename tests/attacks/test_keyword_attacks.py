@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from unembed.attacks.keyword.aligned import Aligned, between_groups
+from unembed.attacks.keyword.aligned import APART, Aligned, apart, between_groups
 from unembed.attacks.keyword.alignment import TwoSides
 from unembed.attacks.keyword.dann import DomainAdversarial
 from unembed.attacks.keyword.decoder import KeywordDecoder
@@ -87,6 +87,24 @@ class TestAligned:
         asked[nowhere] = True
         guess = Aligned().fit(replace(knowledge, asked=asked)).run(knowledge.unlabelled)
         assert (guess[nowhere] > 0).mean() < 0.05
+
+    def test_self_training_talks_itself_into_nothing_where_no_text_holds_a_keyword(self):
+        knowledge, there = shifted_world()
+        targets = knowledge.unlabelled[~there.any(axis=1)]
+        asked = np.ones((len(targets), 3), dtype=bool)
+        asked[0] = False
+        guess = Aligned().fit(replace(knowledge, unlabelled=targets, asked=asked)).run(targets)
+        assert (guess > 0).mean() < 0.15, "a third, if two answers are made of one heap of scores"
+
+    @given(st.integers(0, 10**6), st.floats(0.1, 10))
+    def test_one_heap_of_normal_scores_is_not_taken_for_two(self, seed, width):
+        heap = np.random.default_rng(seed).normal(3, width, 400)
+        assert apart(heap, between_groups(heap)) < APART
+
+    def test_two_far_heaps_are_two_however_small_one_of_them_is(self):
+        rng = np.random.default_rng(0)
+        heaps = np.concatenate([rng.normal(0, 1, 380), rng.normal(8, 1, 20)])
+        assert apart(heaps, between_groups(heaps)) > APART
 
     @given(st.integers(2, 60), st.integers(2, 60), st.floats(-5, 5), st.integers(0, 10**6))
     def test_two_heaps_are_parted_between_them(self, left, right, at, seed):

@@ -211,6 +211,17 @@ def test_a_damaged_row_is_one_error(tmp_path: Path) -> None:
         run_cells(FACTS, [cell], Conditions(folder=tmp_path))
 
 
+def test_no_two_lines_of_a_plot_look_alike() -> None:
+    rows = [
+        Measured(f"{name} · {x}", "F1", 0.5, 0.4, 0.6, 9, series=f"line {name}", x=float(x))
+        for name in range(12)
+        for x in (1, 2)
+    ]
+    legend = [part for part in draw(FACTS, Reproduction(tuple(rows))).split("<") if 'stroke-width="3"' in part]
+    looks = {tuple(word for word in part.split() if word.startswith("stroke")) for part in legend}
+    assert len(legend) == len(looks) == 12
+
+
 def test_lines_and_dots_are_well_formed_and_hold_the_figures() -> None:
     dots = [Measured("a <b> & c", "F1", 0.5, 0.4, 0.6, 10, published=0.7, floor=0.1)]
     lines = [Measured(f"{x} pairs", "F1", x / 2000, 0, 1, 9, series="hashing", x=float(x)) for x in (10, 100, 1000)]

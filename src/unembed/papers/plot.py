@@ -21,6 +21,8 @@ _CHARACTER = 6.7
 _PANEL, _LEGEND = 230, 20
 #: Told apart by people who don't see red and green, on white and on black.
 COLOURS = ("#2f7fc1", "#d1730a", "#2a9d6f", "#b0479b", "#8a7a1f", "#c2413b", "#4b9fb5", "#7f7f7f")
+#: Of lines beyond the colours: each further round of them is dashed in its own way.
+DASHES = ("none", "8 4", "2 3")
 _STYLE = Markup("""
 svg { color-scheme: light dark; font: 13px system-ui, sans-serif; }
 .paper { fill: #ffffff; } .ink { fill: #1f2328; } .soft { fill: #59636e; }
@@ -103,7 +105,9 @@ def _dots(facts: ExperimentFacts, rows: Sequence[Measured]) -> str:
 def _lines(facts: ExperimentFacts, rows: Sequence[Measured]) -> str:
     metrics = list(dict.fromkeys(row.metric for row in rows))
     series = list(dict.fromkeys(row.series or row.setting for row in rows))
-    colour = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(series)}
+    looks = {
+        name: (COLOURS[i % len(COLOURS)], DASHES[i // len(COLOURS) % len(DASHES)]) for i, name in enumerate(series)
+    }
     places = sorted({row.x for row in rows if row.x is not None})
     wide = len(places) > 1 and places[0] > 0 and places[-1] / places[0] > 30  # spaced by factors, not by steps
     scale = math.log10 if wide else float
@@ -116,12 +120,9 @@ def _lines(facts: ExperimentFacts, rows: Sequence[Measured]) -> str:
         return left + (WIDTH - left - right) * share
 
     parts = [_text(12, 24, f"{facts.name}: {facts.title}")]
-    for i, name in enumerate(series):
+    for i, (name, (colour, dashes)) in enumerate(looks.items()):
         y = 44 + _LEGEND * i
-        parts += [
-            _stroke(12, y - 4, 36, y - 4, colour[name], width=3),
-            _text(44, y, name),
-        ]
+        parts += [_stroke(12, y - 4, 36, y - 4, colour, width=3, dashes=dashes), _text(44, y, name)]
     for panel, metric in enumerate(metrics):
         start = top + 24 + panel * (_PANEL + 60)
 
@@ -138,7 +139,7 @@ def _lines(facts: ExperimentFacts, rows: Sequence[Measured]) -> str:
         parts.append(_text(WIDTH - right, start + _PANEL + 36, facts.axis or "", anchor="end", kind="soft"))
         for name in series:
             here = [r for r in rows if (r.series or r.setting) == name and r.metric == metric]
-            parts += _one_line(sorted(here, key=lambda r: r.x or 0.0), across, down, colour[name])
+            parts += _one_line(sorted(here, key=lambda r: r.x or 0.0), across, down, *looks[name])
     height = top + 24 + len(metrics) * (_PANEL + 60)
     return _page(height, f"{facts.name}: {facts.title}", parts)
 
@@ -146,11 +147,11 @@ def _lines(facts: ExperimentFacts, rows: Sequence[Measured]) -> str:
 Place = Callable[[float], float]
 
 
-def _one_line(points: Sequence[Measured], across: Place, down: Place, colour: str) -> list[Markup]:
+def _one_line(points: Sequence[Measured], across: Place, down: Place, colour: str, dashes: str) -> list[Markup]:
     parts: list[Markup] = []
     for here, there in pairwise(points):
         ends = (across(here.x or 0.0), down(here.value), across(there.x or 0.0), down(there.value))
-        parts.append(_stroke(*ends, colour))
+        parts.append(_stroke(*ends, colour, dashes=dashes))
         if here.floor is not None and there.floor is not None:
             ends = (across(here.x or 0.0), down(here.floor), across(there.x or 0.0), down(there.floor))
             parts.append(_stroke(*ends, colour, width=1, dashes="3 4"))
