@@ -206,6 +206,19 @@ def test_problems_that_single_precision_does_not_settle_are_settled_in_double():
     np.testing.assert_allclose(found.numpy(), expected, atol=1e-5)
 
 
+def test_targets_that_are_no_sum_of_words_end_and_say_how_far_they_came(monkeypatch):
+    monkeypatch.setattr("unembed.nn.nonnegative.SINGLY", 0)
+    rng = np.random.default_rng(3)
+    table = (rng.standard_normal((300, 40)) + 4 * rng.standard_normal(40)).astype(np.float32)
+    targets = (10 * rng.standard_normal((8, 40))).astype(np.float32)
+    solved = SparseCoder(table).solve(targets, 0.02, tolerance=1e-4)
+    expected = np.stack([reference(table, target, 0.02) for target in targets])
+    best = objective(table, targets, expected, 0.02)
+    above = objective(table, targets, solved.codes.toarray(), 0.02) - best
+    assert (above <= solved.gap + 1e-4 * best).all()
+    assert (above <= 1e-3 * best).all()
+
+
 def test_the_papers_procedure_comes_to_the_same_optimum():
     table, targets = problem(9, words=100, dimension=48, targets=4)
     targets *= 0.05
