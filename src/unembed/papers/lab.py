@@ -107,7 +107,7 @@ class Lab:
         """What tells this encoder from another, without fitting it."""
         recipe = RECIPES[key]
         options = {**recipe.options, **({} if layer is None else {"layer": layer})}
-        abroad = {"fitted": "abroad"} if recipe.abroad and self.abroad is not None else {}
+        abroad = {"fitted": "abroad"} if self._learns_from(recipe) is self.abroad else {}
         return {"encoder": key, "options": options, "language": self.language if recipe.speaks else None, **abroad}
 
     def _build(self, recipe: Recipe, layer: int | None) -> Encoder:
@@ -128,10 +128,13 @@ class Lab:
             options |= {"layer": layer, "normalise": False}
         return self._fitted(recipe, options) if recipe.fitted else build_encoder(recipe.name, options)
 
+    def _learns_from(self, recipe: Recipe) -> Corpus:
+        return self.abroad if recipe.abroad and self.abroad is not None else self.fit
+
     def _fitted(self, recipe: Recipe, options: dict[str, Any]) -> Encoder:
         """Fitted once on the same texts: kept in the cache folder, which another machine may be given."""
         make: Any = ENCODERS.get(recipe.name)
-        texts = self.abroad if recipe.abroad and self.abroad is not None else self.fit
+        texts = self._learns_from(recipe)
         identity = json.dumps([recipe.name, options, texts.fingerprint], sort_keys=True)
         key = hashlib.sha256(identity.encode()).hexdigest()[:16]
         folder = default_cache_folder() / "fitted" / f"{recipe.name}-{key}"

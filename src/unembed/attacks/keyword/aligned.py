@@ -126,7 +126,7 @@ class Aligned(Parametrised):
         """Where the softmax's scores of each keyword are cut in two; 0 where they show no two groups."""
         import torch
 
-        cuts = self._parted(scores, asked)
+        cuts = self._parted(_columns(scores, asked))
         if self.share is None:
             telling_nothing = -np.log(len(cuts))
             cuts = np.where(cuts > telling_nothing + LEAST_EVIDENCE, cuts, 0.0)
@@ -136,22 +136,21 @@ class Aligned(Parametrised):
         """The same for the scores after self-training, which is forgotten where they do not fall apart."""
         import torch
 
-        scores = self._scores(theirs)
-        cuts = self._parted(scores, asked)
+        columns = _columns(self._scores(theirs), asked)
+        cuts = self._parted(columns)
         if self.share is not None or self.whole_:
             return cuts
-        asides = [apart(values, cut) for values, cut in zip(_columns(scores, asked), cuts, strict=True)]
-        firm = self.taught_.cpu().numpy() & (np.array(asides) >= APART)
+        distances = [apart(values, cut) for values, cut in zip(columns, cuts, strict=True)]
+        firm = self.taught_.cpu().numpy() & (np.array(distances) >= APART)
         self.taught_ = torch.from_numpy(firm).to(self.device_)
         self.start_ = torch.where(self.taught_, self.start_, 0)
         return np.where(firm, cuts, 0.0)
 
-    def _parted(self, scores: torch.Tensor, asked: torch.Tensor) -> NDArray[np.float64]:
-        """Where the scores of each keyword's asked vectors part: at the known share, else between two groups."""
-        chosen = _columns(scores, asked)
+    def _parted(self, columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Where each keyword's scores part: at the known share, else between two groups; nowhere in a whole store."""
         if self.share is not None:
-            return np.array([np.quantile(values, 1 - self.share) for values in chosen])
-        return np.array([0.0 if self.whole_ else between_groups(values) for values in chosen])
+            return np.array([np.quantile(values, 1 - self.share) for values in columns])
+        return np.zeros(len(columns)) if self.whole_ else np.array([between_groups(values) for values in columns])
 
     def _scores(self, rows: torch.Tensor) -> torch.Tensor:
         """Log-odds of each keyword: its own question's where it was taught one, else the softmax's against the rest."""
