@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from unembed.attacks.keyword.aligned import APART, Aligned, apart, between_groups
+from unembed.attacks.keyword.aligned import Aligned, between_groups
 from unembed.attacks.keyword.alignment import TwoSides
 from unembed.attacks.keyword.dann import DomainAdversarial
 from unembed.attacks.keyword.decoder import KeywordDecoder
@@ -96,15 +96,33 @@ class TestAligned:
         guess = Aligned().fit(replace(knowledge, unlabelled=targets, asked=asked)).run(targets)
         assert (guess > 0).mean() < 0.15, "a third, if two answers are made of one heap of scores"
 
-    @given(st.integers(0, 10**6), st.floats(0.1, 10))
-    def test_one_heap_of_normal_scores_is_not_taken_for_two(self, seed, width):
-        heap = np.random.default_rng(seed).normal(3, width, 400)
-        assert apart(heap, between_groups(heap)) < APART
+    def test_of_several_keywords_the_one_that_no_text_holds_is_denied_and_the_others_are_read(self):
+        knowledge, there = shifted_world()
+        free = ~there[:, 0]
+        targets, there = knowledge.unlabelled[free], there[free]
+        asked = np.ones_like(there)
+        asked[0] = False
+        for c in (1, 2):
+            yes, no = np.flatnonzero(there[:, c]), np.flatnonzero(~there[:, c])
+            asked[:, c] = False
+            asked[np.r_[yes, no[: len(yes)]], c] = True
+        attack = Aligned().fit(replace(knowledge, unlabelled=targets, asked=asked))
+        guess = attack.run(targets)
+        assert (guess[asked[:, 0], 0] > 0).mean() < 0.15
+        assert attack.taught_.tolist() == [False, True, True]
+        assert ((guess > 0) == there)[:, 1:][asked[:, 1:]].mean() > 0.93
 
-    def test_two_far_heaps_are_two_however_small_one_of_them_is(self):
-        rng = np.random.default_rng(0)
-        heaps = np.concatenate([rng.normal(0, 1, 380), rng.normal(8, 1, 20)])
-        assert apart(heaps, between_groups(heaps)) > APART
+    def test_a_keyword_whose_texts_lie_close_to_the_others_is_read_all_the_same(self):
+        knowledge, there = shifted_world()
+        rng = np.random.default_rng(3)
+        blurred = (knowledge.unlabelled + 1.5 * rng.standard_normal(knowledge.unlabelled.shape)).astype(np.float32)
+        asked = np.zeros_like(there)
+        for c in range(3):
+            yes, no = np.flatnonzero(there[:, c]), np.flatnonzero(~there[:, c])
+            asked[np.r_[yes, no[: len(yes)]], c] = True
+        attack = Aligned().fit(replace(knowledge, unlabelled=blurred, asked=asked))
+        assert attack.taught_.all()
+        assert ((attack.run(blurred) > 0) == there)[asked].mean() > 0.8
 
     @given(st.integers(2, 60), st.integers(2, 60), st.floats(-5, 5), st.integers(0, 10**6))
     def test_two_heaps_are_parted_between_them(self, left, right, at, seed):

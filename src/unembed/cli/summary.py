@@ -1,4 +1,4 @@
-"""A run in a terminal: the verdict, the findings, what failed, what the policy says, where the files are."""
+"""A run in a terminal: the verdict, the findings, what was left out or failed, the policy's answer, the files."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def show_run(voice: Voice, run: Run) -> None:
     voice.show(text(f"{LEVEL[run.verdict.level]}.", _STYLE[run.verdict.level]), text(run.verdict.sentence))
     voice.line()
     voice.show(table(_HEAD, [_row(f) for f in run.findings if not f.curve], right=(3,)))
+    _show_notes(voice, run)
     failed = [c for c in run.cells if c.status == "failed"]
     if failed:
         voice.line(f"{len(failed)} of {len(run.cells)} measurements failed:")
@@ -44,6 +45,18 @@ def show_run(voice: Voice, run: Run) -> None:
         for line in list(dict.fromkeys(map(_untested, untested)))[:_MOST_LINES]:
             voice.line(f"  {line}")
     show_gate(voice, run)
+
+
+def _show_notes(voice: Voice, run: Run) -> None:
+    """What was left out, and why: a figure must not be read as one of all texts where it is not."""
+    said = ((f"{f.adversary}, {_question(f)}", note) for f in run.findings if not f.curve for note in f.notes)
+    notes = list(dict.fromkeys(f"{about}: {note}" for about, note in said))
+    if notes:
+        voice.line("Notes:")
+    for note in notes[:_MOST_LINES]:
+        voice.line(f"  {note}")
+    if len(notes) > _MOST_LINES:
+        voice.line(f"  … and {len(notes) - _MOST_LINES} more in the report")
 
 
 def show_gate(voice: Voice, run: Run) -> None:
