@@ -222,6 +222,20 @@ def test_no_two_lines_of_a_plot_look_alike() -> None:
     assert len(legend) == len(looks) == 12
 
 
+def test_a_series_is_a_line_in_a_panel_and_each_panel_has_its_own_axis() -> None:
+    rows = [
+        Measured("a", "F1", 0.5, 0.4, 0.6, 9, series=f"{line} · {panel}", x=float(x))
+        for panel, places in (("first", (1, 2, 3)), ("second", (100, 1000, 90000)))
+        for line in ("ours", "theirs")
+        for x in places
+    ]
+    alone = Measured("a", "F1", 0.5, 0.4, 0.6, 9, series="ours · single point", x=7.0)
+    svg = draw(FACTS, Reproduction((*rows, alone)))
+    words = [element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("text")]
+    assert [words.count(w) for w in ("ours", "theirs", "first: F1", "second: F1", "90,000", "2")] == [1] * 6
+    assert "single point: F1" not in words, "one point makes no line; it is in the table"
+
+
 def test_lines_and_dots_are_well_formed_and_hold_the_figures() -> None:
     dots = [Measured("a <b> & c", "F1", 0.5, 0.4, 0.6, 10, published=0.7, floor=0.1)]
     lines = [Measured(f"{x} pairs", "F1", x / 2000, 0, 1, 9, series="hashing", x=float(x)) for x in (10, 100, 1000)]

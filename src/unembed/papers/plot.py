@@ -1,13 +1,14 @@
 """The plot of a reproduction as one SVG file, readable on light and on dark pages, without script or font.
 
 Tables become dots in rows: published hollow, measured filled with its interval, a tick for the floor. Figures become
-lines over their axis, one panel a metric.
+lines over their axis, one panel a metric and, where a series is named ``line · panel``, one for each such panel.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from markupsafe import Markup
@@ -18,7 +19,7 @@ WIDTH = 900
 _RIGHT, _ROW, _TOP = 40, 24, 64
 #: Width of a character of a label, on the generous side.
 _CHARACTER = 6.7
-_PANEL, _LEGEND = 230, 20
+_PANEL, _BETWEEN, _LEGEND = 230, 82, 20
 #: Told apart by people who don't see red and green, on white and on black.
 COLOURS = ("#2f7fc1", "#d1730a", "#2a9d6f", "#b0479b", "#8a7a1f", "#c2413b", "#4b9fb5", "#7f7f7f")
 #: Of lines beyond the colours: each further round of them is dashed in its own way.
@@ -102,46 +103,87 @@ def _dots(facts: ExperimentFacts, rows: Sequence[Measured]) -> str:
     return _page(height, f"{facts.name}: {facts.title}", parts)
 
 
+@dataclass(frozen=True)
+class _Panel:
+    """One pair of axes: its corner on the page, its width, and its lines."""
+
+    title: str
+    lines: dict[str, list[Measured]]
+    left: float
+    top: float
+    width: float
+
+    @property
+    def places(self) -> list[float]:
+        """Every value of x that a line has a point at."""
+        return sorted({row.x for rows in self.lines.values() for row in rows if row.x is not None})
+
+    def across(self, x: float) -> float:
+        """Where a value of x lies on the page: spaced by factors where the steps between them grow."""
+        places = self.places
+        grow = len(places) > 2 and places[0] > 0 and places[-1] - places[-2] > 3 * (places[1] - places[0])
+        scale = math.log10 if grow else float
+        first, last = scale(places[0]), scale(places[-1])
+        return self.left + self.width * ((scale(x) - first) / (last - first) if last > first else 0.5)
+
+    def down(self, value: float) -> float:
+        """Where a share lies on the page."""
+        return self.top + _PANEL * (1 - min(1.0, max(0.0, value)))
+
+
 def _lines(facts: ExperimentFacts, rows: Sequence[Measured]) -> str:
-    metrics = list(dict.fromkeys(row.metric for row in rows))
-    series = list(dict.fromkeys(row.series or row.setting for row in rows))
-    looks = {
-        name: (COLOURS[i % len(COLOURS)], DASHES[i // len(COLOURS) % len(DASHES)]) for i, name in enumerate(series)
-    }
-    places = sorted({row.x for row in rows if row.x is not None})
-    wide = len(places) > 1 and places[0] > 0 and places[-1] / places[0] > 30  # spaced by factors, not by steps
-    scale = math.log10 if wide else float
-    first, last = scale(places[0]), scale(places[-1])
-    top = 40 + _LEGEND * len(series)
-    left, right = 60, 40
+    """A series ``line · panel`` has the line's colour in the panel; each metric has panels of its own.
 
-    def across(x: float) -> float:
-        share = (scale(x) - first) / (last - first) if last > first else 0.5
-        return left + (WIDTH - left - right) * share
-
-    parts = [_text(12, 24, f"{facts.name}: {facts.title}")]
+    Where others are lines, a panel of single points is left to the table.
+    """
+    groups: dict[str, dict[str, dict[str, list[Measured]]]] = {}
+    for row in rows:
+        line, _, where = (row.series or row.setting).partition(" · ")
+        groups.setdefault(where, {}).setdefault(row.metric, {}).setdefault(line, []).append(row)
+    every = [(where, metric, lines) for where, metrics in groups.items() for metric, lines in metrics.items()]
+    found = [panel for panel in every if any(len(points) > 1 for points in panel[2].values())] or every
+    everywhere = f" · {found[0][0]}" if found[0][0] and len({where for where, _, _ in found}) == 1 else ""
+    names = list(dict.fromkeys(line for _, _, lines in found for line in lines))
+    looks = {name: (COLOURS[i % len(COLOURS)], DASHES[i // len(COLOURS) % len(DASHES)]) for i, name in enumerate(names)}
+    parts = [_text(12, 24, f"{facts.name}: {facts.title}{everywhere}")]
     for i, (name, (colour, dashes)) in enumerate(looks.items()):
         y = 44 + _LEGEND * i
         parts += [_stroke(12, y - 4, 36, y - 4, colour, width=3, dashes=dashes), _text(44, y, name)]
-    for panel, metric in enumerate(metrics):
-        start = top + 24 + panel * (_PANEL + 60)
-
-        def down(value: float, start: int = start) -> float:
-            return start + _PANEL * (1 - min(1.0, max(0.0, value)))
-
-        parts.append(_text(12, start - 8, metric, kind="soft"))
-        for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
-            parts += [
-                _line(left, down(tick), WIDTH - right, down(tick), "grid"),
-                _text(left - 8, down(tick) + 4, f"{tick:g}", anchor="end", kind="soft"),
-            ]
-        parts += [_text(across(x), start + _PANEL + 18, f"{x:,.0f}", anchor="middle", kind="soft") for x in places]
-        parts.append(_text(WIDTH - right, start + _PANEL + 36, facts.axis or "", anchor="end", kind="soft"))
-        for name in series:
-            here = [r for r in rows if (r.series or r.setting) == name and r.metric == metric]
-            parts += _one_line(sorted(here, key=lambda r: r.x or 0.0), across, down, *looks[name])
-    height = top + 24 + len(metrics) * (_PANEL + 60)
+    columns = min(2, len(found))
+    across = WIDTH / columns
+    top = 64 + _LEGEND * len(names)
+    for number, (where, metric, lines) in enumerate(found):
+        corner = (number % columns * across + 60, top + number // columns * (_PANEL + _BETWEEN))
+        title = f"{where}: {metric}" if where and not everywhere else metric
+        panel = _Panel(title, lines, *corner, width=across - 100)
+        parts += _axes(panel, facts.axis or "")
+        for name, points in lines.items():
+            parts += _one_line(sorted(points, key=lambda r: r.x or 0.0), panel.across, panel.down, *looks[name])
+    height = top + math.ceil(len(found) / columns) * (_PANEL + _BETWEEN)
     return _page(height, f"{facts.name}: {facts.title}", parts)
+
+
+def _axes(panel: _Panel, below: str) -> list[Markup]:
+    right, bottom = panel.left + panel.width, panel.top + _PANEL
+    parts = [
+        _text(panel.left - 48, panel.top - 10, _short(panel.title, int((panel.width + 80) / _CHARACTER)), kind="soft")
+    ]
+    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
+        parts += [
+            _line(panel.left, panel.down(tick), right, panel.down(tick), "grid"),
+            _text(panel.left - 8, panel.down(tick) + 4, f"{tick:g}", anchor="end", kind="soft"),
+        ]
+    free = -math.inf
+    for x in panel.places:
+        label = f"{x:,.0f}"
+        half = _CHARACTER * len(label) / 2
+        if panel.across(x) - half >= free:  # a label that would lie on the one before is left out
+            parts.append(_text(panel.across(x), bottom + 18, label, anchor="middle", kind="soft"))
+            free = panel.across(x) + half + 4
+    parts.append(
+        _text(right, bottom + 36, _short(below, int((panel.width + 80) / _CHARACTER)), anchor="end", kind="soft")
+    )
+    return parts
 
 
 Place = Callable[[float], float]

@@ -115,7 +115,7 @@ class Figure3:
         "paper does not. TextCNN learns word vectors of 128 dimensions from the labels; its filters are 3 to 5 words "
         "wide.",
         headline=HEADLINE,
-        axis="labelled sentences an author (100 authors); where the series says so, authors (50 labels)",
+        axis="labelled sentences an author, or authors",
     )
     known: ClassVar[tuple[str, ...]] = (
         *("bert-mean", "bert-first", "minilm", "bge", "use-lite"),
