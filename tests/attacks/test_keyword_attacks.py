@@ -138,6 +138,25 @@ class TestAligned:
         assert np.allclose(both[320:], sides.theirs.transform(knowledge.unlabelled))
         assert np.abs(both.mean(axis=0)).max() < 0.05
 
+    def test_targets_like_the_own_vectors_are_measured_as_targets(self):
+        rng = np.random.default_rng(0)
+        own, theirs = (rng.standard_normal((200, 8)).astype(np.float32) + shift for shift in (0.0, 0.3))
+        sides = TwoSides(0.5).fit(own, theirs)
+        assert np.array_equal(sides.transform(theirs), sides.theirs.transform(theirs))
+
+    def test_a_shadow_corpus_is_used_as_well_as_by_a_plain_machine(self):
+        knowledge, there = shifted_world(shift=0.0)
+        asked = np.zeros_like(there)
+        for c in range(3):
+            yes, no = np.flatnonzero(there[:, c]), np.flatnonzero(~there[:, c])
+            asked[np.r_[yes, no[: len(yes)]], c] = True
+        knowledge = replace(knowledge, asked=asked)
+        plain, ours = (
+            (((attack.fit(knowledge).run(knowledge.unlabelled) > 0) == there)[asked]).mean()
+            for attack in (KeywordSVM(seed=0), Aligned())
+        )
+        assert ours > plain - 0.02
+
     def test_sparse_vectors_are_attacked_too(self):
         knowledge, there = shifted_world(shift=0.0)
         sparse = [csr_matrix(np.where(v > 0.5, v, 0)) for v in (knowledge.vectors, knowledge.unlabelled)]

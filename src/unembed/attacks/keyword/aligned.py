@@ -53,7 +53,7 @@ class Aligned(Parametrised):
         title="Keyword inference with aligned domains and self-training",
         requires=frozenset({Capability.VECTORS, Capability.PAIRS}),
         cost="seconds",
-        version=4,
+        version=5,
     )
 
     def __init__(
