@@ -48,6 +48,15 @@ def balanced(guess, there):
     return np.mean([(said[there[:, c], c].mean() + (~said[~there[:, c], c]).mean()) / 2 for c in range(3)])
 
 
+def half_of_each(there):
+    """Every vector that holds a keyword, and as many that don't."""
+    asked = np.zeros_like(there)
+    for c in range(there.shape[1]):
+        yes, no = np.flatnonzero(there[:, c]), np.flatnonzero(~there[:, c])
+        asked[np.r_[yes, no[: len(yes)]], c] = True
+    return asked
+
+
 class TestAligned:
     def test_reads_vectors_of_another_kind_where_a_plain_machine_can_not(self):
         knowledge, there = shifted_world()
@@ -72,10 +81,7 @@ class TestAligned:
 
     def test_the_first_cut_is_found_among_the_vectors_asked_about(self):
         knowledge, there = shifted_world()
-        asked = np.zeros_like(there)
-        for c in range(3):
-            yes, no = np.flatnonzero(there[:, c]), np.flatnonzero(~there[:, c])
-            asked[np.r_[yes, no[: len(yes)]], c] = True
+        asked = half_of_each(there)
         guess = Aligned().fit(replace(knowledge, asked=asked)).run(knowledge.unlabelled)
         right = ((guess > 0) == there)[asked]
         assert right.mean() > 0.93
@@ -100,12 +106,8 @@ class TestAligned:
         knowledge, there = shifted_world()
         free = ~there[:, 0]
         targets, there = knowledge.unlabelled[free], there[free]
-        asked = np.ones_like(there)
-        asked[0] = False
-        for c in (1, 2):
-            yes, no = np.flatnonzero(there[:, c]), np.flatnonzero(~there[:, c])
-            asked[:, c] = False
-            asked[np.r_[yes, no[: len(yes)]], c] = True
+        asked = half_of_each(there)
+        asked[1:, 0] = True
         attack = Aligned().fit(replace(knowledge, unlabelled=targets, asked=asked))
         guess = attack.run(targets)
         assert (guess[asked[:, 0], 0] > 0).mean() < 0.15
@@ -116,10 +118,7 @@ class TestAligned:
         knowledge, there = shifted_world()
         rng = np.random.default_rng(3)
         blurred = (knowledge.unlabelled + 1.5 * rng.standard_normal(knowledge.unlabelled.shape)).astype(np.float32)
-        asked = np.zeros_like(there)
-        for c in range(3):
-            yes, no = np.flatnonzero(there[:, c]), np.flatnonzero(~there[:, c])
-            asked[np.r_[yes, no[: len(yes)]], c] = True
+        asked = half_of_each(there)
         attack = Aligned().fit(replace(knowledge, unlabelled=blurred, asked=asked))
         assert attack.taught_.all()
         assert ((attack.run(blurred) > 0) == there)[asked].mean() > 0.8
@@ -146,10 +145,7 @@ class TestAligned:
 
     def test_a_shadow_corpus_is_used_as_well_as_by_a_plain_machine(self):
         knowledge, there = shifted_world(shift=0.0)
-        asked = np.zeros_like(there)
-        for c in range(3):
-            yes, no = np.flatnonzero(there[:, c]), np.flatnonzero(~there[:, c])
-            asked[np.r_[yes, no[: len(yes)]], c] = True
+        asked = half_of_each(there)
         knowledge = replace(knowledge, asked=asked)
         plain, ours = (
             (((attack.fit(knowledge).run(knowledge.unlabelled) > 0) == there)[asked]).mean()

@@ -37,13 +37,11 @@ def show_run(voice: Voice, run: Run) -> None:
     failed = [c for c in run.cells if c.status == "failed"]
     if failed:
         voice.line(f"{len(failed)} of {len(run.cells)} measurements failed:")
-        for cell in failed[:_MOST_LINES]:
-            voice.line(f"  {_cell_label(cell.identity)}: {cell.error}")
+        _some_of(voice, [f"{_cell_label(cell.identity)}: {cell.error}" for cell in failed])
     untested = [s for s in run.skipped if s.adversary or s.missing]
     if untested:
         voice.line("Not tested:")
-        for line in list(dict.fromkeys(map(_untested, untested)))[:_MOST_LINES]:
-            voice.line(f"  {line}")
+        _some_of(voice, list(dict.fromkeys(map(_untested, untested))))
     show_gate(voice, run)
 
 
@@ -53,10 +51,15 @@ def _show_notes(voice: Voice, run: Run) -> None:
     notes = list(dict.fromkeys(f"{about}: {note}" for about, note in said))
     if notes:
         voice.line("Notes:")
-    for note in notes[:_MOST_LINES]:
-        voice.line(f"  {note}")
-    if len(notes) > _MOST_LINES:
-        voice.line(f"  … and {len(notes) - _MOST_LINES} more in the report")
+        _some_of(voice, notes)
+
+
+def _some_of(voice: Voice, lines: Sequence[str]) -> None:
+    """As many as a terminal bears; the rest is counted."""
+    for line in lines[:_MOST_LINES]:
+        voice.line(f"  {line}")
+    if len(lines) > _MOST_LINES:
+        voice.line(f"  … and {len(lines) - _MOST_LINES} more in the report")
 
 
 def show_gate(voice: Voice, run: Run) -> None:
@@ -68,12 +71,12 @@ def show_gate(voice: Voice, run: Run) -> None:
     findings = {f.id: f for f in run.findings}
     answer = {0: "met", 1: "violated", 3: "inconclusive or not measured"}.get(run.gate.exit_code, "unknown")
     voice.line(f"Policy: {answer}.")
-    for outcome in outcomes[:_MOST_LINES]:
+    lines = []
+    for outcome in outcomes:
         found = findings.get(outcome.finding or "")
         about = f" {_about(found)}" if found else ""
-        voice.line(f"  {OUTCOME[outcome.outcome]}: {outcome.rule}{about}: {outcome.message}")
-    if len(outcomes) > _MOST_LINES:
-        voice.line(f"  … and {len(outcomes) - _MOST_LINES} more in the report")
+        lines.append(f"{OUTCOME[outcome.outcome]}: {outcome.rule}{about}: {outcome.message}")
+    _some_of(voice, lines)
 
 
 def show_files(voice: Voice, folder: Path | None, outputs: Sequence[Path]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from markupsafe import Markup
@@ -113,7 +114,7 @@ class _Panel:
     top: float
     width: float
 
-    @property
+    @cached_property
     def places(self) -> list[float]:
         """Every value of x that a line has a point at."""
         return sorted({row.x for rows in self.lines.values() for row in rows if row.x is not None})
