@@ -10,6 +10,7 @@ from unembed.registry import Registry
 ATTACKS: Registry[type[Any]] = Registry(
     "attack",
     {
+        "inversion/portfolio": "unembed.attacks.inversion.portfolio:InversionPortfolio",
         "inversion/mlc": "unembed.attacks.inversion.mlc:MLC",
         "inversion/mlp": "unembed.attacks.inversion.mlp:InversionMLP",
         "inversion/msp": "unembed.attacks.inversion.msp:InversionMSP",
@@ -25,8 +26,10 @@ ATTACKS: Registry[type[Any]] = Registry(
         "pattern/fields": "unembed.attacks.pattern.fields:PatternFields",
         "pattern/shared": "unembed.attacks.pattern.shared:PatternShared",
         "pattern/positions": "unembed.attacks.pattern.positions:PatternPositions",
+        "attribute/portfolio": "unembed.attacks.attribute.portfolio:AttributePortfolio",
         "attribute/linear": "unembed.attacks.attribute.linear:AttributeLinear",
         "attribute/textcnn": "unembed.attacks.attribute.textcnn:AttributeTextCNN",
+        "number/portfolio": "unembed.attacks.number.portfolio:NumberPortfolio",
         "number/ridge": "unembed.attacks.number.ridge:NumberRidge",
         "fingerprint/classifier": "unembed.attacks.fingerprint.classifier:EncoderClassifier",
         "fingerprint/signatures": "unembed.attacks.fingerprint.densities:EncoderSignatures",

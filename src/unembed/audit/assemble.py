@@ -16,7 +16,7 @@ from unembed.audit.prepare import Sides
 from unembed.audit.spec import AuditSpec
 from unembed.encoders.base import EncoderCard
 from unembed.games import GAMES
-from unembed.games.threat import ADVERSARIES
+from unembed.games.threat import ADVERSARIES, Capability
 from unembed.gate.baseline import read_baseline
 from unembed.gate.judge import judge
 from unembed.results.schema import AdversaryCard, AttackCard, Environment, GameCard, Run
@@ -65,18 +65,29 @@ def assemble(
         environment=environment(spec),
         encoder=card.as_dict(),
         data=sides.cards,
-        adversaries=[adversary_card(a) for a in played],
+        adversaries=[placed_card(a, plan) for a in played],
         games=[game_card(g) for g in games],
         attacks=[attack_card(a) for a in attacks],
         cells=records,
         findings=findings,
         skipped=plan.skipped,
-        verdict=verdict(findings, [ADVERSARIES[a].name for a in spec.adversaries]),
+        verdict=verdict(
+            findings,
+            [placed_card(a, plan) for a in spec.adversaries],
+            failed=sum(r.status == "failed" for r in records),
+        ),
     )
     if spec.policy is None:
         return run
     baseline = read_baseline(Path(spec.baseline)) if spec.baseline else None
     return run.model_copy(update={"gate": judge(run, spec.policy, baseline)})
+
+
+def placed_card(name: str, plan: Plan) -> AdversaryCard:
+    """An adversary with what it holds in this audit: nobody can query an encoder that is not there."""
+    held = {c for cell in plan.cells if cell.identity["adversary"] == name for c in cell.identity["capabilities"]}
+    card = adversary_card(name)
+    return card.model_copy(update={"capabilities": sorted(held - {Capability.TEXTS})}) if held else card
 
 
 def adversary_card(name: str) -> AdversaryCard:

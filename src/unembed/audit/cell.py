@@ -24,10 +24,11 @@ from unembed.encoders.cache import inside
 from unembed.errors import UnembedError
 from unembed.games import GAMES
 from unembed.games.base import Lineup, Material
+from unembed.games.calibration import Detection
 from unembed.games.play import Play, play, status_of
 from unembed.games.threat import ADVERSARIES, Adversary, Capability
 from unembed.results.io import write_atomically
-from unembed.results.schema import CellRecord, Cost, Finding, Floor, Model, Sample, Slice, Trust
+from unembed.results.schema import CellRecord, Cost, Detects, Finding, Floor, Model, Sample, Slice, Trust
 from unembed.seeds import generator, seed_for
 
 #: Kinds of slices, and parameters of games, that hold words of the collection or names.
@@ -115,9 +116,11 @@ def _measure(task: Task) -> Finding:
     if "device" in attack.get_params():
         attack.set_params(device=task.device)
     deal = game.deal(_material(task))
-    played = play(game, attack, deal, cell.seed)
+    played = play(game, attack, deal, cell.seed, calibrate=cell.identity["calibrate"])
     device = str(getattr(attack, "device_", "cpu"))
-    return _finding(task, game, played, deal, device)
+    chosen = getattr(attack, "chosen_", None)
+    notes = [*deal.notes, *([f"chosen on held-back pairs: {chosen}"] if chosen else [])]
+    return _finding(task, game, played, deal, device, notes)
 
 
 def _material(task: Task) -> Material:
@@ -213,10 +216,17 @@ def _answers(work: Path, adversary: str) -> Callable[[Sequence[str]], Vectors]:
     return encode
 
 
-def _finding(task: Task, game: Any, played: Play, deal: Any, device: str) -> Finding:
+def _detects(found: Detection | None) -> Detects | None:
+    if found is None:
+        return None
+    tried = {f"{size:g}": list(counts) for size, counts in sorted(found.tried.items())}
+    return Detects(size=found.size, kinds=list(found.kinds), blind=list(found.blind), tried=tried)
+
+
+def _finding(task: Task, game: Any, played: Play, deal: Any, device: str, notes: list[str]) -> Finding:
     identity = task.cell.identity
     facts = ATTACKS.get(identity["attack"]["name"]).facts
-    status, level = status_of(played, yardstick=facts.reads_texts)
+    status, level, reason = status_of(played, yardstick=facts.reads_texts)
     adversary = ADVERSARIES[identity["adversary"]]
     target_ids = load_corpus(Path(task.work) / "target.parquet").ids
     return Finding(
@@ -233,7 +243,7 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str) -> Fin
         metric=game.facts.metric,
         estimate=played.estimate,
         floors=[Floor(kind=k, estimate=e) for k, e in played.floors.items()],  # type: ignore[arg-type]
-        floor=played.floors[played.floor],
+        floor=played.floor,
         excess=played.excess,
         headroom=played.headroom,
         secondary=played.scores.secondary,
@@ -242,23 +252,21 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str) -> Fin
         samples=_samples(task, played, target_ids, deal.rows),
         status=status,  # type: ignore[arg-type]
         level=level,  # type: ignore[arg-type]
-        trust=Trust(
-            trusted=played.check.passed,
-            reason=played.check.reason,
-            check=played.check.estimate,
-            check_floor=played.check.floor,
-        ),
+        about="encoder" if deal.about_encoder else "collection",
+        reason=reason,
+        trust=Trust(trusted=played.check.passed, reason=played.check.reason),
+        detects=_detects(played.detection),
         cost=Cost(
             capabilities=sorted(c.value for c in facts.requires),
             pairs=deal.pairs,
-            queries=deal.queries + (deal.door.count if deal.door else 0),
+            queries=played.queries,
             targets=int(deal.vectors.shape[0]),
             fit_seconds=played.fit_seconds,
             run_seconds=played.run_seconds,
             device=device,
         ),
         seed=task.cell.seed,
-        notes=list(deal.notes),
+        notes=notes,
     )
 
 

@@ -26,7 +26,7 @@ from unembed.results.schema import Skipped
 from unembed.seeds import seed_for
 
 #: Goes up when the way cells are played changes: old cell files are then not taken for new ones.
-CELL_VERSION = 2
+CELL_VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -307,12 +307,19 @@ def _cells(
                 "pairs": pairs,
                 "defense": defense_identity,
                 "adaptive": adaptive,
+                "calibrate": _calibrated(spec, attack_name, pairs),
                 "threads": spec.threads,
                 "device": spec.device,
                 "seed": spec.seed,
             }
             cells.append(_cell(identity, spec.seed))
     return cells
+
+
+def _calibrated(spec: AuditSpec, attack_name: str, pairs: int | None) -> bool:
+    """Whether a cell looks for the smallest leak it would have found: at full strength, where a round takes seconds."""
+    facts = ATTACKS.get(attack_name).facts
+    return spec.calibrate and pairs is None and facts.cost == "seconds" and not facts.reads_texts
 
 
 def _attack_identity(spec: AuditSpec, name: str) -> dict[str, Any]:

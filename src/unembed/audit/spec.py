@@ -140,6 +140,9 @@ class AuditSpec(Part):
     threads: int = Field(default=2, ge=1, description="threads of one cell; part of the result's identity")
     device: str = "auto"
     quick: bool = False
+    calibrate: bool = Field(
+        default=True, description="plant leaks of known size to learn how small a leak would have been found"
+    )
     samples: bool = Field(default=False, description="show recovered text in the report instead of masking it")
     data: DataSpec
     encoder: EncoderSpec = EncoderSpec()

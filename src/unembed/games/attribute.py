@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,6 +24,7 @@ from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UnknownNameError, UsageError
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.columns import absent, as_number, holds_quantities
+from unembed.games.planting import Kind, Planted, nearest_code_rate, strength_for, write_codes
 from unembed.games.text_baseline import TextReader
 from unembed.games.threat import Adversary
 from unembed.metrics.classes import macro_recall, top_k_hits
@@ -72,8 +74,9 @@ class AttributeGame(Parametrised):
         consequence="Vectors without names still point to people: whoever knows the attribute for some texts "
         "can tell it for others.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024"),
-        version=2,
+        version=3,
         plays_texts=True,
+        evidence=("accuracy", "top5_accuracy"),
     )
 
     def __init__(
@@ -82,7 +85,7 @@ class AttributeGame(Parametrised):
         column: str,
         max_classes: int = 1000,
         min_labels: int = 5,
-        labels_per_class: int | None = 50,
+        labels_per_class: int | None = None,
         numbers: Literal["ranges", "classes"] = "ranges",
         baseline: Literal["none", "text-cnn"] = "none",
     ) -> None:
@@ -227,15 +230,58 @@ class AttributeGame(Parametrised):
         counts -= np.arange(len(counts)) * 1e-6
         return np.tile(counts, (n, 1))
 
-    def rehearsal(self, knowledge: AttributeKnowledge, seed: int) -> tuple[Vectors, AttributeTruth]:
-        """The labelled vectors themselves."""
-        return knowledge.vectors, AttributeTruth(knowledge.labels, knowledge.classes, None)
+    def kinds(self, knowledge: AttributeKnowledge) -> tuple[Kind, ...]:
+        """Two classes can also differ in the distance from the centre alone."""
+        return ("axis", "rotated", "distance") if len(knowledge.classes) == 2 else ("axis", "rotated")
+
+    def room(self, knowledge: AttributeKnowledge, truth: AttributeTruth) -> float:
+        """From guessing one of the classes to knowing all."""
+        return 1 - 1 / len(knowledge.classes)
+
+    def plant(
+        self,
+        knowledge: AttributeKnowledge,
+        vectors: Vectors,
+        truth: AttributeTruth,
+        kind: Kind,
+        size: float,
+        rng: np.random.Generator,
+    ) -> Planted[AttributeKnowledge]:
+        """A code per class, so far apart that the nearest one is right with this excess over guessing."""
+        codes = _class_codes(len(knowledge.classes), int(vectors.shape[1]), size)
+        written = (codes[knowledge.labels], codes[truth.labels])
+        known, asked = write_codes(knowledge.vectors, vectors, written, kind, rng)
+        return Planted(replace(knowledge, vectors=known), asked)
+
+    def rehearsal(self, knowledge: AttributeKnowledge, seed: int) -> tuple[AttributeKnowledge, Vectors, AttributeTruth]:
+        """A third of the labelled vectors held back, of every class."""
+        order = generator(seed, "rehearsal").permutation(len(knowledge.labels))
+        order = order[np.argsort(knowledge.labels[order], kind="stable")]
+        held, rest = np.sort(order[::3]), np.sort(np.setdiff1d(order, order[::3]))
+        kept = replace(knowledge, vectors=knowledge.vectors[rest], labels=knowledge.labels[rest])
+        return kept, knowledge.vectors[held], AttributeTruth(knowledge.labels[held], knowledge.classes, None)
 
     def examples(self, truth: AttributeTruth, guess: AttributeGuess, rows: Sequence[int]) -> list[Example]:
         """True and guessed class."""
         return [
             Example(int(r), [truth.classes[truth.labels[r]]], [truth.classes[int(guess[r].argmax())]]) for r in rows
         ]
+
+
+@lru_cache(maxsize=64)
+def _class_codes(classes: int, width: int, size: float) -> NDArray[np.float64]:
+    """One code per class, in units of the noise; two classes stand on both sides of a point, more have an axis each."""
+    if classes == 2:
+        unit = np.array([[-1.0], [1.0]])
+    else:
+        axes = min(classes, max(2, width // 4))
+        unit = np.random.default_rng(0).standard_normal((classes, axes)) / np.sqrt(axes)
+        unit = np.eye(classes) if axes == classes else unit
+    rng = np.random.default_rng(1)
+    owners = np.tile(np.arange(classes), -(-8000 // classes))
+    noise = rng.standard_normal((len(owners), unit.shape[1]))
+    wanted = 1 / classes + size
+    return unit * strength_for(lambda strength: nearest_code_rate(strength * unit, noise, owners), wanted)
 
 
 def _class_parts(truth: AttributeTruth, guess: AttributeGuess) -> NDArray[np.float64]:

@@ -36,6 +36,9 @@ class GameFacts:
     gets the same knowledge and says the same kind of thing, and only the targets and the judging differ.
     ``plays_texts``: the game looks into no vector, so that a yardstick can play it with texts in their place.
     ``needs_lineup``: its material holds other encoders that might have made the vectors.
+    ``evidence``: further metrics that must agree before a finding says "no leak found".
+    ``counts_hits``: the metric is a share of right answers, so that a multiple of the floor means something.
+    ``exposed``: the metric that counts texts laid open, where there is one.
     """
 
     name: str
@@ -48,6 +51,9 @@ class GameFacts:
     attacks_of: str | None = None
     plays_texts: bool = False
     needs_lineup: bool = False
+    evidence: tuple[str, ...] = ()
+    counts_hits: bool = True
+    exposed: str | None = None
 
     @property
     def played_by(self) -> str:
@@ -132,6 +138,10 @@ class Deal(Generic[K, T]):
     """Which targets are asked about, where not all are."""
     door: Queries | None = None
     """Where the adversary may query as it goes; what it asked there is added to ``queries``."""
+    doubt: str | None = None
+    """Why finding nothing would say nothing: what the adversary lacks to say what it may well see."""
+    about_encoder: bool = False
+    """Whether the challenger wrote the targets itself: then the answer tells of the encoder, not of the collection."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +190,15 @@ class Scores:
     def slices(self) -> tuple[SliceScore, ...]:
         """The measurement on parts: keywords, classes, frequency bands."""
         return self._detail.slices
+
+    @property
+    def point(self) -> float:
+        """The metric without its interval."""
+        return self.point_of(np.ones(len(self.parts), dtype=bool))
+
+    def point_of(self, rows: NDArray[np.bool_]) -> float:
+        """The metric on some of the targets."""
+        return float(self.statistic(self.parts[rows].sum(axis=0)))
 
     def estimate(self, rng: np.random.Generator) -> Estimate:
         """The metric with its interval."""
@@ -235,12 +254,17 @@ class Game(Protocol[K, T, G]):
         """The best guess for ``n`` targets of somebody who never sees a vector."""
         ...
 
-    def rehearsal(self, knowledge: K, seed: int) -> tuple[Vectors, T]:
-        """Vectors the adversary was trained on with their truth: an attack that fails here is broken."""
-        ...
-
     def examples(self, truth: T, guess: G, rows: Sequence[int]) -> list[Example]:
         """Some targets in words, for the report."""
+        ...
+
+
+@runtime_checkable
+class Rehearsable(Protocol):
+    """A game that can be played in small on the adversary's own pairs."""
+
+    def rehearsal(self, knowledge: Any, seed: int) -> tuple[Any, Vectors, Any]:
+        """Knowledge without some pairs, the vectors of those pairs, and their truth."""
         ...
 
 
@@ -259,6 +283,10 @@ def check_game(candidate: object) -> str | None:
         return "it is not a class"
     if not isinstance(getattr(candidate, "facts", None), GameFacts):
         return "it has no GameFacts named 'facts'"
-    wanted = ("queries", "deal", "judge", "prior_guess", "rehearsal", "examples")
+    wanted = ("queries", "deal", "judge", "prior_guess", "examples")
     absent = [m for m in wanted if not callable(getattr(candidate, m, None))]
-    return f"it lacks {', '.join(absent)}" if absent else None
+    if absent:
+        return f"it lacks {', '.join(absent)}"
+    if not callable(getattr(candidate, "plant", None)) and not callable(getattr(candidate, "rehearsal", None)):
+        return "it has neither 'plant' nor 'rehearsal': nothing could tell a broken attack from safe vectors"
+    return None

@@ -15,7 +15,7 @@ a success.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +26,7 @@ from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Lineup, Material, Scores, SliceScore
-from unembed.games.rows import stack_rows
+from unembed.games.rows import hold_back, stack_rows
 from unembed.games.threat import Adversary
 from unembed.metrics.estimate import FloatArray, ratio, share
 from unembed.params import Parametrised
@@ -199,9 +199,13 @@ class FingerprintGame(Parametrised):
         """All candidates of the dimension alike: each is named equally often."""
         return FingerprintGuess(np.zeros((n, len(knowledge.encoders))))
 
-    def rehearsal(self, knowledge: FingerprintKnowledge, seed: int) -> tuple[Vectors, FingerprintTruth]:
-        """The sample vectors themselves; whose is under attack the adversary does not know, so all are asked about."""
-        return knowledge.vectors, FingerprintTruth(knowledge.labels, knowledge.encoders, None)
+    def rehearsal(
+        self, knowledge: FingerprintKnowledge, seed: int
+    ) -> tuple[FingerprintKnowledge, Vectors, FingerprintTruth]:
+        """A third of the sample vectors held back; whose is under attack the adversary does not know, so all count."""
+        held, rest = hold_back(len(knowledge.labels), seed)
+        kept = replace(knowledge, vectors=knowledge.vectors[rest], labels=knowledge.labels[rest])
+        return kept, knowledge.vectors[held], FingerprintTruth(knowledge.labels[held], knowledge.encoders, None)
 
     def examples(self, truth: FingerprintTruth, guess: FingerprintGuess, rows: Sequence[int]) -> list[Example]:
         """True and guessed encoder."""

@@ -8,7 +8,7 @@ without looking at a vector.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias, cast
 
@@ -22,12 +22,14 @@ from unembed.encoders.base import Vectors, WhiteBoxEncoder, is_white_box
 from unembed.errors import CannotMeasureError
 from unembed.games.base import Deal, Detail, Example, GameFacts, Material, Queries, Scores
 from unembed.games.inversion_scores import detail
+from unembed.games.planting import Kind, Planted, PlantedWords, planted_words, strength_for, write_codes
 from unembed.games.threat import Adversary, Capability
 from unembed.metrics import sets
 from unembed.params import Parametrised
 from unembed.seeds import generator
 
-REHEARSED = 500
+#: With more of the targets' words outside its vocabulary, an adversary that reads nothing may only lack the words.
+MOST_OUTSIDE = 0.4
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,9 @@ class InversionGame(Parametrised):
         consequence="Whoever holds the vectors can read back words of the texts. Treat the vectors as you "
         "treat the texts: same access rules, same retention, same place in a breach notice.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
-        version=2,
+        version=3,
+        evidence=("content_precision", "content_recall", "weighted_f1"),
+        exposed="texts_half_recovered",
     )
 
     def __init__(
@@ -158,7 +162,8 @@ class InversionGame(Parametrised):
             )
         n = len(material.known)
         present = truth.labels.sum() + truth.outside.sum()
-        outside = f"{truth.outside.sum() / max(present, 1):.1%} of the targets' words are outside the adversary's"
+        missing = truth.outside.sum() / max(present, 1)
+        outside = f"{missing:.1%} of the targets' words are outside the adversary's"
         return Deal(
             knowledge,
             material.target_vectors[rows],
@@ -168,6 +173,9 @@ class InversionGame(Parametrised):
             notes=(f"{outside} vocabulary of {len(vocabulary.words):,} words and count as missed",),
             rows=rows,
             door=door,
+            doubt=f"the adversary's text is too unlike the targets' to tell: {outside} vocabulary"
+            if missing > MOST_OUTSIDE
+            else None,
         )
 
     def _asked(self, material: Material) -> NDArray[np.int64]:
@@ -216,13 +224,34 @@ class InversionGame(Parametrised):
         pointers = np.arange(n + 1, dtype=np.int64) * row.nnz
         return csr_matrix((np.tile(row.data, n), np.tile(row.indices, n), pointers), shape=(n, row.shape[1]))
 
-    def rehearsal(self, knowledge: InversionKnowledge, seed: int) -> tuple[Vectors, InversionTruth]:
-        """Up to 500 of the training pairs, and no more than targets are asked about."""
-        n = knowledge.labels.shape[0]
-        size = min(n, REHEARSED, self.max_targets or n)
-        rows = np.sort(generator(seed, "rehearsal").choice(n, size=size, replace=False))
-        truth = InversionTruth(knowledge.labels[rows], np.zeros((len(rows), 2)), knowledge.vocabulary, groups=None)
-        return knowledge.vectors[rows], truth
+    def kinds(self, knowledge: InversionKnowledge) -> tuple[Kind, ...]:
+        """Words along axes of the space, and along rotated directions."""
+        return ("axis", "rotated")
+
+    def room(self, knowledge: InversionKnowledge, truth: InversionTruth) -> float:
+        """What an ideal reader of the planted words scores above the best constant guess."""
+        return self._planted_words(knowledge, truth).gain(np.inf)
+
+    def plant(
+        self,
+        knowledge: InversionKnowledge,
+        vectors: Vectors,
+        truth: InversionTruth,
+        kind: Kind,
+        size: float,
+        rng: np.random.Generator,
+    ) -> Planted[InversionKnowledge]:
+        """Whether each of the most frequent content words is there, a direction for each of them."""
+        words = self._planted_words(knowledge, truth)
+        strength = strength_for(words.gain, size)
+        told = (strength * words.known, strength * words.asked)
+        known, asked = write_codes(knowledge.vectors, vectors, told, kind, rng)
+        return Planted(replace(knowledge, vectors=known, query=None, encoder=None), asked)
+
+    def _planted_words(self, knowledge: InversionKnowledge, truth: InversionTruth) -> PlantedWords:
+        floor = self.judge(truth, self.prior_guess(knowledge, truth.labels.shape[0]), 0).point
+        present = float(truth.labels[:, truth.content].sum() + truth.outside[:, 1].sum())
+        return planted_words(knowledge.labels, truth.labels, truth.content, knowledge.vectors, present, floor)
 
     def examples(self, truth: InversionTruth, guess: InversionGuess, rows: Sequence[int]) -> list[Example]:
         """Content words of the target, and those guessed, most confident first."""
@@ -278,6 +307,12 @@ def knowledge_of(
         cast(WhiteBoxEncoder, encoder) if is_white_box(encoder) else None,
     )
     return knowledge, door
+
+
+def pairs_of(knowledge: InversionKnowledge, rows: NDArray[np.int64]) -> InversionKnowledge:
+    """The same adversary with some of its pairs."""
+    texts = [knowledge.texts[i] for i in rows] if len(knowledge.texts) else ()
+    return replace(knowledge, vectors=knowledge.vectors[rows], labels=knowledge.labels[rows], texts=texts)
 
 
 def _outside_counts(

@@ -9,11 +9,12 @@ target can be asked for as well (Pan Table III): then only false alarms are coun
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.substitution import contains_keyword
@@ -21,6 +22,7 @@ from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.keyword_texts import KeywordKnowledge, Training, check_training, knowledge_of, training_texts
+from unembed.games.planting import Kind, Planted, write_codes
 from unembed.games.threat import Adversary
 from unembed.metrics.classes import macro_recall
 from unembed.metrics.estimate import bootstrap, wilson
@@ -176,15 +178,31 @@ class KeywordGame(Parametrised):
         answer = [1.0 if labels.mean() > 0.5 else -1.0 for labels in knowledge.labels]
         return np.tile(np.array(answer), (n, 1))
 
-    def rehearsal(self, knowledge: KeywordKnowledge, seed: int) -> tuple[Vectors, KeywordTruth]:
-        """The training rows themselves."""
-        n = int(knowledge.vectors.shape[0])
-        present = np.zeros((n, len(knowledge.keywords)), dtype=bool)
-        asked = np.zeros_like(present)
+    def kinds(self, knowledge: KeywordKnowledge) -> tuple[Kind, ...]:
+        """Words along axes of the space, and along rotated directions."""
+        return ("axis", "rotated")
+
+    def room(self, knowledge: KeywordKnowledge, truth: KeywordTruth) -> float:
+        """From a coin flip to every answer right."""
+        return 0.5
+
+    def plant(
+        self,
+        knowledge: KeywordKnowledge,
+        vectors: Vectors,
+        truth: KeywordTruth,
+        kind: Kind,
+        size: float,
+        rng: np.random.Generator,
+    ) -> Planted[KeywordKnowledge]:
+        """A direction per keyword, along which texts with and without it lie so far apart as the size wants."""
+        strength = float(norm.ppf(0.5 + size))
+        known = np.zeros((int(knowledge.vectors.shape[0]), len(knowledge.keywords)))
         for column, (rows, labels) in enumerate(zip(knowledge.rows, knowledge.labels, strict=True)):
-            present[rows, column] = labels
-            asked[rows, column] = True
-        return knowledge.vectors, KeywordTruth(present, asked, knowledge.keywords, None)
+            known[rows[labels], column] = 1
+        told = (strength * (2 * known - 1), strength * (2 * truth.present.astype(np.float64) - 1))
+        own, asked = write_codes(knowledge.vectors, vectors, told, kind, rng)
+        return Planted(replace(knowledge, vectors=own, unlabelled=asked, texts=()), asked)
 
     def examples(self, truth: KeywordTruth, guess: KeywordGuess | EpochGuess, rows: Sequence[int]) -> list[Example]:
         """Keywords of the target, and those the adversary says are there."""

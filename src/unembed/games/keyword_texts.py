@@ -7,7 +7,7 @@ number of texts to encode grows with the positives alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,20 @@ class KeywordKnowledge:
     asked: NDArray[np.bool_] | None = None
     texts: tuple[str, ...] = ()
     frequency: NDArray[np.float64] | None = None
+
+
+def rows_of(knowledge: KeywordKnowledge, kept: IntArray) -> KeywordKnowledge:
+    """The same adversary with some of its training rows."""
+    place = np.full(int(knowledge.vectors.shape[0]), -1, dtype=np.int64)
+    place[kept] = np.arange(len(kept))
+    chosen = [place[rows] >= 0 for rows in knowledge.rows]
+    return replace(
+        knowledge,
+        vectors=knowledge.vectors[kept],
+        rows=tuple(place[rows[keep]] for rows, keep in zip(knowledge.rows, chosen, strict=True)),
+        labels=tuple(labels[keep] for labels, keep in zip(knowledge.labels, chosen, strict=True)),
+        texts=tuple(knowledge.texts[i] for i in kept) if knowledge.texts else (),
+    )
 
 
 @dataclass(frozen=True)

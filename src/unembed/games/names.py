@@ -26,7 +26,8 @@ from unembed.corpora.words import Vocabulary, words
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
-from unembed.games.inversion import REHEARSED, InversionGuess, InversionKnowledge, knowledge_of, words_of
+from unembed.games.inversion import InversionGuess, InversionKnowledge, knowledge_of, pairs_of, words_of
+from unembed.games.rows import hold_back
 from unembed.games.threat import Adversary
 from unembed.metrics.estimate import Estimate, ratio, share, wilson
 from unembed.params import Parametrised
@@ -255,15 +256,17 @@ class NamesGame(Parametrised):
         where = (np.arange(n), np.full(n, column))
         return csr_matrix((np.full(n, confidence, dtype=np.float32), where), shape=shape)
 
-    def rehearsal(self, knowledge: InversionKnowledge, seed: int) -> tuple[Vectors, NamesTruth]:
-        """Up to 500 of the training pairs whose text holds one of the names."""
+    def rehearsal(self, knowledge: InversionKnowledge, seed: int) -> tuple[InversionKnowledge, Vectors, NamesTruth]:
+        """A third of the pairs whose text holds one of the names, held back; up to 500."""
         columns = np.array(sorted(self._columns(knowledge).values()), dtype=np.int64)
-        rows, which = knowledge.labels[:, columns].nonzero()
-        chosen = np.sort(generator(seed, "rehearsal").permutation(len(rows))[:REHEARSED])
-        rows, name = rows[chosen].astype(np.int64), columns[which[chosen]]
-        kind = np.full(len(rows), ORIGINAL, dtype=np.int64)
-        truth = NamesTruth(knowledge.vocabulary, kind, name, name, np.full(len(rows), -1), [int(r) for r in rows])
-        return knowledge.vectors[rows], truth
+        naming = np.unique(knowledge.labels[:, columns].nonzero()[0])
+        chosen, _ = hold_back(len(naming), seed)
+        held = naming[chosen]
+        rest = np.setdiff1d(np.arange(knowledge.labels.shape[0]), held)
+        rows, which = knowledge.labels[held][:, columns].nonzero()
+        name, kind = columns[which], np.full(len(rows), ORIGINAL, dtype=np.int64)
+        truth = NamesTruth(knowledge.vocabulary, kind, name, name, np.full(len(rows), -1), [int(r) for r in held[rows]])
+        return pairs_of(knowledge, rest), knowledge.vectors[held[rows]], truth
 
     def _columns(self, knowledge: InversionKnowledge) -> dict[str, int]:
         index = knowledge.vocabulary.index

@@ -9,17 +9,19 @@ themselves, which no adversary knows, so the prior floor, the median of the labe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm, rankdata
 
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.columns import absent, as_number
+from unembed.games.planting import Kind, Planted, strength_for, write_codes
 from unembed.games.threat import Adversary
 from unembed.metrics.estimate import FloatArray, Measure, bootstrap_all
 from unembed.params import Parametrised
@@ -60,6 +62,9 @@ class NumberGame(Parametrised):
         "guessing, 100% is every number exact",
         consequence="Whoever knows the number for some texts can tell for others how large it is.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024"),
+        version=2,
+        evidence=("r2", "correlation"),
+        counts_hits=False,
     )
 
     def __init__(self, *, column: str, max_labels: int | None = None) -> None:
@@ -140,13 +145,53 @@ class NumberGame(Parametrised):
         """The median of the known numbers, for all: no other constant has a smaller error there."""
         return np.full(n, float(np.median(knowledge.numbers)))
 
-    def rehearsal(self, knowledge: NumberKnowledge, seed: int) -> tuple[Vectors, NumberTruth]:
-        """The labelled vectors themselves."""
-        return knowledge.vectors, NumberTruth(knowledge.numbers)
+    def kinds(self, knowledge: NumberKnowledge) -> tuple[Kind, ...]:
+        """A number can stand along an axis, along any direction, or in the distance from the centre."""
+        return ("axis", "rotated", "distance")
+
+    def room(self, knowledge: NumberKnowledge, truth: NumberTruth) -> float:
+        """From the best single number to every number exact."""
+        return 1.0
+
+    def plant(
+        self,
+        knowledge: NumberKnowledge,
+        vectors: Vectors,
+        truth: NumberTruth,
+        kind: Kind,
+        size: float,
+        rng: np.random.Generator,
+    ) -> Planted[NumberKnowledge]:
+        """The rank of each number as a normal score, so strong that an ideal reader takes this much error away."""
+        together = np.concatenate([knowledge.numbers, truth.numbers])
+        scores = norm.ppf((rankdata(together) - 0.5) / len(together))
+        strength = _number_strength(together, scores, size)
+        told = strength * scores[:, None]
+        first = len(knowledge.numbers)
+        known, asked = write_codes(knowledge.vectors, vectors, (told[:first], told[first:]), kind, rng)
+        return Planted(replace(knowledge, vectors=known), asked)
 
     def examples(self, truth: NumberTruth, guess: NumberGuess, rows: Sequence[int]) -> list[Example]:
         """True and guessed number."""
         return [Example(int(r), [f"{truth.numbers[r]:g}"], [f"{guess[r]:.4g}"]) for r in rows]
+
+
+def _number_strength(numbers: FloatArray, scores: FloatArray, size: float) -> float:
+    """How strongly the scores must be told for an ideal reader to take ``size`` of the error away."""
+    rng = np.random.default_rng(0)
+    some = rng.choice(len(numbers), size=min(len(numbers), 400), replace=False)
+    order = some[np.argsort(numbers[some])]
+    values, codes = numbers[order], scores[order]
+    noise = rng.standard_normal(len(order))
+    alike = float(np.abs(values - np.median(values)).mean()) or 1.0
+
+    def limit(strength: float) -> float:
+        apart = strength * codes[:, None] + noise[:, None] - strength * codes[None]
+        weights = np.exp(-0.5 * apart**2)
+        reached = np.cumsum(weights, axis=1) / weights.sum(axis=1, keepdims=True)
+        return 1 - float(np.abs(values[(reached >= 0.5).argmax(axis=1)] - values).mean()) / alike
+
+    return strength_for(limit, size)
 
 
 def taken_away(sums: FloatArray) -> FloatArray:

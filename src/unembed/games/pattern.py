@@ -13,7 +13,7 @@ most positions do, and as a headline they would show safety where there is none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -30,7 +30,7 @@ from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import Deal, Example, GameFacts, IntArray, Material, Scores
 from unembed.games.pattern_ranking import FloatArray, best_wholes
 from unembed.games.pattern_scores import score_pattern
-from unembed.games.rows import stack_rows
+from unembed.games.rows import hold_back, stack_rows
 from unembed.games.threat import Adversary, Capability
 from unembed.params import Parametrised
 from unembed.seeds import generator
@@ -38,7 +38,6 @@ from unembed.seeds import generator
 #: With fewer texts that hold a secret the collection is not asked about, and gives no sentences to the adversary.
 FEWEST_FOUND = 20
 FEWEST_PAIRS = 20
-REHEARSED = 500
 TARGETS = ("auto", "found", "planted")
 CARRIERS = ("auto", "alone", "sentences")
 
@@ -235,6 +234,7 @@ class PatternGame(Parametrised):
             queries=len(made),
             notes=tuple(notes),
             rows=rows,
+            about_encoder=planted,
         )
 
     def judge(self, truth: PatternTruth, guess: PatternGuess, seed: int) -> Scores:
@@ -252,11 +252,12 @@ class PatternGame(Parametrised):
         whole = best_wholes(tables)
         return PatternGuess(np.repeat(np.hstack(tables), n, axis=0), np.repeat(whole, n, axis=0))
 
-    def rehearsal(self, knowledge: PatternKnowledge, seed: int) -> tuple[Vectors, PatternTruth]:
-        """Up to 500 of the secrets it was trained on."""
-        rows = np.sort(generator(seed, "rehearsal").permutation(len(knowledge.labels))[:REHEARSED])
-        labels = knowledge.labels[rows][:, knowledge.asked]
-        return knowledge.vectors[rows], PatternTruth(labels, knowledge.pattern, knowledge.asked)
+    def rehearsal(self, knowledge: PatternKnowledge, seed: int) -> tuple[PatternKnowledge, Vectors, PatternTruth]:
+        """Up to 500 of the secrets held back."""
+        held, rest = hold_back(len(knowledge.labels), seed)
+        truth = PatternTruth(knowledge.labels[held][:, knowledge.asked], knowledge.pattern, knowledge.asked)
+        kept = replace(knowledge, vectors=knowledge.vectors[rest], labels=knowledge.labels[rest])
+        return kept, knowledge.vectors[held], truth
 
     def examples(self, truth: PatternTruth, guess: PatternGuess, rows: Sequence[int]) -> list[Example]:
         """Part by part, as ``birth.year=1987``: what is there, and the first guess of the whole."""

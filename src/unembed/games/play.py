@@ -1,36 +1,39 @@
-"""Playing one game with one attack: rehearse, attack, measure the floors.
+"""Playing one game with one attack: attack, hold it against its floors, and make sure a leak would have been found.
 
-The same steps for every game: the attack must first succeed on vectors it was trained on, else the result
-is "could not measure"; then it is run on the targets; then three adversaries without the information are
-judged on the same targets, with those a game brings of its own, and the strongest of them is the floor.
+An attack that finds nothing must show that it would have found something: a leak planted into the same vectors
+(``games.calibration``) or, where a game has no way to plant one, the answers to pairs of the adversary's own that were
+held back. One that can't is "could not measure": a broken attack and safe vectors must not look alike.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-from unembed.games.base import Deal, Example, OwnFloors, Scores
-from unembed.games.rows import random_like
+from unembed.games.base import Deal, Example, Rehearsable, Scores
+from unembed.games.calibration import Detection, detect, found_at_all
+from unembed.games.levels import Level, level_of
+from unembed.games.planting import Plantable
+from unembed.games.rounds import SMALLEST_LEAK, Round, check_guess, play_round
 from unembed.metrics.estimate import Estimate
 from unembed.seeds import generator, seed_for
 
-#: An excess this small is not called a leak, however narrow its interval.
-SMALLEST_LEAK = 0.01
+#: "No leak found" is said only where the excess is surely no larger than this.
+LARGEST_UNSEEN = 0.05
+#: By how many times the interval's reach below guessing an attack is called broken rather than unlucky.
+BROKEN = 1.7
 EXAMPLES = 8
 
 
 @dataclass(frozen=True)
 class Check:
-    """The rehearsal: did the attack work where it must?"""
+    """Whether the attack works where it must, and how that is known."""
 
     passed: bool
     reason: str
-    estimate: Estimate
-    floor: Estimate
 
 
 @dataclass(frozen=True)
@@ -39,98 +42,155 @@ class Play:
 
     estimate: Estimate
     floors: dict[str, Estimate]
-    floor: str
+    floor: Estimate
     excess: Estimate
     headroom: float
     scores: Scores
     floor_slices: dict[tuple[str, str], float]
     floor_secondary: dict[str, float]
     check: Check
+    detection: Detection | None
+    level: Level
+    """How grave the leak is, if it is one."""
+    doubt: str | None
+    contrary: tuple[str, ...]
+    """Further figures that are clearly above every floor although the headline is not."""
     examples: list[Example]
+    queries: int
     fit_seconds: float
     run_seconds: float
 
 
-def play(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> Play:
-    """Fit, rehearse, attack, and judge the floors on the same targets."""
-    rng = generator(seed, "play")
-    judge_seed = seed_for(seed, "judge")
-    targets = int(deal.vectors.shape[0])
-
-    started = time.perf_counter()
-    attack.fit(deal.knowledge)
-    fit_seconds = time.perf_counter() - started
-
-    check = rehearse(game, attack, deal, seed)
-
-    started = time.perf_counter()
-    guess = attack.run(deal.vectors)
-    run_seconds = time.perf_counter() - started
-    scores = game.judge(deal.truth, guess, judge_seed)
-
-    unknowing = {
-        "prior": game.prior_guess(deal.knowledge, targets),
-        # What an attack says of a vector does not depend on its place, so the shuffled answers are the shuffled guess.
-        "shuffled": guess[rng.permutation(targets)],
-        "random": attack.run(random_like(deal.vectors, rng)),
-    }
-    if isinstance(game, OwnFloors):
-        unknowing |= game.own_floors(deal.truth, guess)
-    floor_scores = {kind: game.judge(deal.truth, g, judge_seed) for kind, g in unknowing.items()}
-    floors = {kind: s.estimate(generator(seed, "floor", kind)) for kind, s in floor_scores.items()}
-    strongest = max(floors, key=lambda kind: floors[kind].value)
-    excess = scores.excess_over(floor_scores[strongest], generator(seed, "excess"))
-    room = 1 - floors[strongest].value
-    rows = np.sort(generator(seed, "examples").permutation(targets)[:EXAMPLES])
+def play(game: Any, attack: Any, deal: Deal[Any, Any], seed: int, *, calibrate: bool = False) -> Play:
+    """Attack, judge the floors on the same targets, and check the attack; with ``calibrate``, find its limit."""
+    played = play_round(game, attack, deal, seed)
+    detection = _detection(game, attack, deal, played, seed) if calibrate else None
+    check = check_attack_works(game, attack, deal, played, seed, detection)
+    strongest = max(played.floors, key=lambda kind: np.nan_to_num(played.floors[kind].point, nan=-np.inf))
+    rows = np.sort(generator(seed, "examples").permutation(int(deal.vectors.shape[0]))[:EXAMPLES])
+    floor = played.floor.estimate(generator(seed, "floor"))
+    room = 1 - floor.value
     return Play(
-        estimate=scores.estimate(generator(seed, "estimate")),
-        floors=floors,
-        floor=strongest,
-        excess=excess,
-        headroom=max(0.0, excess.value / room) if room > 0 else 0.0,
-        scores=scores,
-        floor_slices={(s.kind, s.name): s.estimate.value for s in floor_scores[strongest].slices},
-        floor_secondary={name: e.value for name, e in floor_scores[strongest].secondary.items()},
+        estimate=played.scores.estimate(generator(seed, "estimate")),
+        floors={kind: s.estimate(generator(seed, "floor", kind)) for kind, s in played.floors.items()},
+        floor=floor,
+        excess=played.excess,
+        headroom=max(0.0, played.excess.value / room) if room > 0 else 0.0,
+        scores=played.scores,
+        floor_slices={(s.kind, s.name): s.estimate.value for s in played.floors[strongest].slices},
+        floor_secondary=_secondary_floors(played),
         check=check,
-        examples=game.examples(deal.truth, guess, rows),
-        fit_seconds=fit_seconds,
-        run_seconds=run_seconds,
+        detection=detection,
+        level=level_of(
+            played.scores.point, floor.value, ratio=game.facts.counts_hits, exposed=_exposed(game, played.scores)
+        ),
+        doubt=deal.doubt,
+        contrary=() if played.leaks else tuple(_contrary(game, played)),
+        examples=game.examples(deal.truth, played.guess, rows),
+        queries=played.queries,
+        fit_seconds=played.fit_seconds,
+        run_seconds=played.run_seconds,
     )
 
 
-def rehearse(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> Check:
-    """The attack on vectors it was trained on, against the guess without vectors."""
-    vectors, truth = game.rehearsal(deal.knowledge, seed_for(seed, "rehearsal"))
-    judge_seed = seed_for(seed, "rehearsal judge")
-    scores = game.judge(truth, attack.run(vectors), judge_seed)
-    blind = game.judge(truth, game.prior_guess(deal.knowledge, int(vectors.shape[0])), judge_seed)
-    gain = scores.excess_over(blind, generator(seed, "rehearsal excess"))
-    passed = bool(gain.low > SMALLEST_LEAK)
-    reason = (
-        "the attack succeeds on vectors it was trained on"
-        if passed
-        else "the attack fails even on vectors it was trained on, so its result says nothing about safety"
-    )
-    return Check(passed, reason, scores.estimate(generator(seed, "check")), blind.estimate(generator(seed, "blind")))
+def _detection(game: Any, attack: Any, deal: Deal[Any, Any], played: Round, seed: int) -> Detection | None:
+    """How small a leak would have been found, asked where none was found; None where the game can't plant any."""
+    if not isinstance(game, Plantable) or played.leaks or np.isnan(played.excess.value):
+        return None
+    return detect(game, attack, deal, played.excess, seed_for(seed, "calibration"))
 
 
-def level_of(headroom: float) -> str:
-    """How grave a leak is that reached this share of what is possible above its floor."""
-    return "high" if headroom >= 0.25 else "moderate" if headroom >= 0.08 else "low"
+def check_attack_works(
+    game: Any, attack: Any, deal: Deal[Any, Any], played: Round, seed: int, detection: Detection | None = None
+) -> Check:
+    """Proof that the attack would show a leak: it did, or it found a planted one, or it answers held-back pairs."""
+    if played.leaks:
+        return Check(True, "the attack succeeds on the vectors under attack")
+    if detection is not None:
+        if detection.size is not None:
+            return Check(True, "the attack finds leaks planted into these vectors")
+        return Check(False, "the attack finds no leak planted into these vectors, so its result says nothing of safety")
+    own = seed_for(seed, "check")
+    if isinstance(game, Plantable) and deal.vectors.dtype != object:
+        if found_at_all(game, attack, deal, own):
+            return Check(True, "the attack finds a leak planted into these vectors")
+        return Check(False, "the attack does not even find a planted leak that hides nothing")
+    if isinstance(game, Rehearsable) and _answers_held_back(game, attack, deal, own):
+        return Check(True, "the attack succeeds on pairs it was not trained on")
+    return Check(False, "the attack fails on held-back pairs of the adversary's own")
 
 
-def status_of(played: Play, *, yardstick: bool = False) -> tuple[str, str]:
-    """Status and level of a finding.
+def _answers_held_back(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> bool:
+    """Whether the attack, taught some of the adversary's pairs, does better than guessing on the others."""
+    knowledge, vectors, truth = game.rehearsal(deal.knowledge, seed)
+    answers = clone(attack).set_params(seed=seed_for(seed, "attack")).fit(knowledge).run(vectors)
+    check_guess(answers)
+    blind = game.judge(truth, game.prior_guess(knowledge, int(vectors.shape[0])), seed)
+    gain = game.judge(truth, answers, seed).excess_over(blind, generator(seed, "excess"))
+    return bool(gain.low > SMALLEST_LEAK)
 
-    A leak is an excess whose whole interval lies above ``SMALLEST_LEAK``; how grave it is follows from the
-    share of the possible excess that was reached. A yardstick read the texts, so nothing leaked to it.
+
+def _secondary_floors(played: Round) -> dict[str, float]:
+    """For every further metric the best that any adversary without the information scores in it."""
+    found: dict[str, float] = {}
+    for scores in played.floors.values():
+        for name, estimate in scores.secondary.items():
+            found[name] = max(found.get(name, -np.inf), np.nan_to_num(estimate.value, nan=-np.inf))
+    return {name: value for name, value in found.items() if np.isfinite(value)}
+
+
+def _exposed(game: Any, scores: Scores) -> float:
+    """The share of the targets that are laid open, where the game counts them."""
+    if game.facts.exposed is None or game.facts.exposed not in scores.secondary:
+        return 0.0
+    return float(np.nan_to_num(scores.secondary[game.facts.exposed].value))
+
+
+def _contrary(game: Any, played: Round) -> list[str]:
+    """Metrics of the finding whose interval lies wholly above that of every floor."""
+    named = []
+    for name in game.facts.evidence:
+        here = played.scores.secondary.get(name)
+        floors = [s.secondary[name] for s in played.floors.values() if name in s.secondary]
+        if here is None or np.isnan(here.value) or not floors:
+            continue
+        if here.low > max(np.nan_to_num(f.high, nan=-np.inf) for f in floors) + SMALLEST_LEAK:
+            named.append(name)
+    return named
+
+
+def status_of(played: Play, *, yardstick: bool = False) -> tuple[str, str, str]:
+    """Status and level of a finding, and the reason in one sentence.
+
+    A leak is an excess whose whole interval lies above ``SMALLEST_LEAK``; ``games.levels`` says how grave it is. A
+    yardstick read the texts, so nothing leaked to it.
     """
-    if not played.check.passed or np.isnan(played.excess.value):
-        return "could-not-measure", "unknown"
+    excess, detection = played.excess, played.detection
+    if np.isnan(excess.value):
+        return "could-not-measure", "unknown", "the metric has no value on these targets"
+    if not played.check.passed:
+        return "could-not-measure", "unknown", played.check.reason
     if yardstick:
-        return "yardstick", "unknown"
-    if played.excess.low > SMALLEST_LEAK:
-        return "leak", level_of(played.headroom)
-    if played.excess.high <= 5 * SMALLEST_LEAK:
-        return "no-leak-found", "none"
-    return "inconclusive", "unknown"
+        return "yardstick", "unknown", "a yardstick reads the texts: nothing leaked to it"
+    if excess.low > SMALLEST_LEAK:
+        return "leak", played.level, "the attack does clearly better with the vectors than without them"
+    if played.contrary:
+        named = ", ".join(name.replace("_", " ") for name in played.contrary)
+        return (
+            "inconclusive",
+            "unknown",
+            f"the headline is at guessing, but other figures are clearly above it: {named}",
+        )
+    if excess.value + BROKEN * (excess.high - excess.value) < -SMALLEST_LEAK:
+        return (
+            "could-not-measure",
+            "unknown",
+            "the attack does clearly worse than guessing: it is broken on these vectors",
+        )
+    if played.doubt:
+        return "inconclusive", "unknown", played.doubt
+    if excess.high > LARGEST_UNSEEN:
+        return "inconclusive", "unknown", "the interval is too wide to tell; more targets narrow it"
+    if detection is None:
+        return "inconclusive", "unknown", "it is not known how small a leak would have been found"
+    return "no-leak-found", "none", f"a leak of {detection.size:.3g} above guessing would have been found"

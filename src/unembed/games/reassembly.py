@@ -25,7 +25,15 @@ from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.keyword import EpochGuess, KeywordGuess
-from unembed.games.keyword_texts import KeywordKnowledge, Training, check_training, knowledge_of, training_texts
+from unembed.games.keyword_texts import (
+    KeywordKnowledge,
+    Training,
+    check_training,
+    knowledge_of,
+    rows_of,
+    training_texts,
+)
+from unembed.games.rows import hold_back
 from unembed.games.threat import Adversary
 from unembed.metrics.classes import macro_recall
 from unembed.metrics.estimate import bootstrap, mean, ratio, wilson
@@ -189,11 +197,13 @@ class ReassemblyGame(Parametrised):
         share = np.zeros(len(knowledge.keywords)) if knowledge.frequency is None else knowledge.frequency
         return np.tile(share, (n, 1))
 
-    def rehearsal(self, knowledge: KeywordKnowledge, seed: int) -> tuple[Vectors, ReassemblyTruth]:
-        """The training texts that hold a word of the list."""
-        present = contains_keyword(knowledge.texts, knowledge.keywords)
-        rows = np.flatnonzero(present.any(axis=1))
-        return knowledge.vectors[rows], ReassemblyTruth(present[rows], knowledge.keywords, None)
+    def rehearsal(self, knowledge: KeywordKnowledge, seed: int) -> tuple[KeywordKnowledge, Vectors, ReassemblyTruth]:
+        """A third of the training texts held back; those that hold a word of the list are asked about."""
+        held, rest = hold_back(len(knowledge.texts), seed)
+        present = contains_keyword([knowledge.texts[i] for i in held], knowledge.keywords)
+        asked = held[present.any(axis=1)]
+        truth = ReassemblyTruth(present[present.any(axis=1)], knowledge.keywords, None)
+        return rows_of(knowledge, rest), knowledge.vectors[asked], truth
 
     def examples(self, truth: ReassemblyTruth, guess: KeywordGuess | EpochGuess, rows: Sequence[int]) -> list[Example]:
         """The listed words of the text, and the top of the adversary's list."""

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse, vstack
 
 from unembed.encoders.base import Vectors
+from unembed.seeds import generator
 
 
 def text_rows(texts: Sequence[str]) -> Any:
@@ -16,6 +18,13 @@ def text_rows(texts: Sequence[str]) -> Any:
     rows = np.empty(len(texts), dtype=object)
     rows[:] = list(texts)
     return rows
+
+
+def hold_back(n: int, seed: int, most: int = 500) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A third of the rows, at most ``most``, to be asked about, and the rest to learn from."""
+    order = generator(seed, "held back").permutation(n)
+    count = min(max(n // 3, 1), most)
+    return np.sort(order[:count]), np.sort(order[count:])
 
 
 def stack_rows(parts: Sequence[Vectors]) -> Vectors:

@@ -50,9 +50,7 @@ def setting(attack: str, encoder: str, knowledge: str) -> str:
 
 def rows_of(name: str, played: Play, names: dict[str, str], **more: Any) -> list[Measured]:
     """The headline and the secondary figures in ``names`` (ours to the paper's), with what was published for them."""
-    found: list[tuple[str, Estimate, float | None]] = [
-        (names["headline"], played.estimate, played.floors[played.floor].value)
-    ]
+    found: list[tuple[str, Estimate, float | None]] = [(names["headline"], played.estimate, played.floor.value)]
     for ours, printed in names.items():
         if ours in played.scores.secondary:
             found.append((printed, played.scores.secondary[ours], played.floor_secondary.get(ours)))

@@ -283,7 +283,7 @@ class Figure3:
     def _rows(attack: str, key: str) -> Any:
         def rows(name: str, played: Play) -> list[Measured]:
             mean = played.scores.estimate(generator(0, "figure3"))
-            found = [_row(name, "mean top-1", mean, played.floors[played.floor].value, played)]
+            found = [_row(name, "mean top-1", mean, played.floor.value, played)]
             parts = [s for s in played.scores.slices if s.kind == "part"]
             for place, part in enumerate(parts, start=1):
                 floor = played.floor_slices.get((part.kind, part.name))
@@ -334,7 +334,7 @@ class OtherPatterns:
 def _part_rows(name: str, played: Play) -> list[Measured]:
     """Parts and wholes."""
     mean = played.scores.estimate(generator(0, "parts"))
-    rows = [_row(name, "parts top-1", mean, played.floors[played.floor].value, played)]
+    rows = [_row(name, "parts top-1", mean, played.floor.value, played)]
     for key, metric in (("part_top5", "parts top-5"), ("whole_top1", "whole top-1"), ("whole_top5", "whole top-5")):
         rows.append(_row(name, metric, played.scores.secondary[key], played.floor_secondary.get(key), played))
     return rows

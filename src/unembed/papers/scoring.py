@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 
 from unembed.attacks import ATTACKS
 from unembed.games.base import Deal
+from unembed.games.calibration import found_at_all
 from unembed.games.inversion import InversionGame, InversionGuess, InversionTruth, PieceGuess, words_of
 from unembed.games.inversion_scores import rarity
-from unembed.games.play import rehearse
+from unembed.games.rounds import SMALLEST_LEAK, strongest_elsewhere
 from unembed.games.rows import random_like
 from unembed.games.threat import Capability
 from unembed.metrics import sets
@@ -72,17 +73,36 @@ class Attempt:
 
 
 def attempt(game: InversionGame, attack: Any, deal: Deal[Any, Any], seed: int) -> Attempt:
-    """Fit, rehearse where the attack learns from pairs alone, answer, and make the floors."""
+    """Fit, answer, make the floors, and see whether the attack works."""
     started = time.perf_counter()
     attack.fit(deal.knowledge)
     guess = attack.run(deal.vectors)
     seconds = time.perf_counter() - started
-    return Attempt(guess, floors_of(game, attack, guess, deal, seed), trusted(game, attack, deal, seed), seconds)
+    floors = floors_of(game, attack, guess, deal, seed)
+    return Attempt(guess, floors, trusted(game, attack, deal, guess, floors, seed), seconds)
 
 
-def trusted(game: InversionGame, attack: Any, deal: Deal[Any, Any], seed: int) -> bool:
-    """Whether a fitted attack that learns from pairs succeeds on its own pairs."""
-    return Capability.WEIGHTS in attack.facts.requires or rehearse(game, attack, deal, seed).passed
+def trusted(
+    game: InversionGame,
+    attack: Any,
+    deal: Deal[Any, Any],
+    guess: InversionGuess,
+    floors: dict[str, InversionGuess],
+    seed: int,
+) -> bool:
+    """Whether an attack works: it did better than the floors, or finds a leak planted into the same vectors."""
+    if Capability.WEIGHTS in attack.facts.requires:
+        return True
+    return beats_floors(game, deal.truth, guess, floors, seed) or found_at_all(game, attack, deal, seed)
+
+
+def beats_floors(
+    game: InversionGame, truth: InversionTruth, guess: InversionGuess, floors: dict[str, InversionGuess], seed: int
+) -> bool:
+    """Whether the guess is clearly better than all guesses without vectors."""
+    floor = strongest_elsewhere([game.judge(truth, f, seed) for f in floors.values()], generator(seed, "halves"))
+    excess = game.judge(truth, guess, seed).excess_over(floor, generator(seed, "trusted"))
+    return bool(excess.low > SMALLEST_LEAK)
 
 
 def floors_of(

@@ -19,7 +19,7 @@ from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError
 from unembed.games.attribute import AttributeGame, AttributeGuess
 from unembed.games.base import Material
-from unembed.games.play import rehearse
+from unembed.games.calibration import found_at_all
 from unembed.games.text_baseline import TextReader
 from unembed.games.threat import ADVERSARIES
 from unembed.metrics.classes import top_k_hits
@@ -244,7 +244,7 @@ class Study:
         guess = attack.fit(deal.knowledge).run(deal.vectors)
         seconds = time.perf_counter() - started
         floor = guess[generator(seed, "shuffled").permutation(len(guess))]
-        return Answer(guess, floor, seconds, rehearse(game, attack, deal, seed).passed)
+        return Answer(guess, floor, seconds, found_at_all(game, attack, deal, seed))
 
     def _read_texts(self, draw: Draw, seed: int) -> Answer:
         labels, _, classes = _numbered(draw)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from unembed.games.play import level_of
+from unembed.games.levels import level_of
 from unembed.report import charts
 from unembed.report.numbers import MISSING, count, difference, number, with_interval
 from unembed.report.readers import Bar, Reader, by_adversary, rank, reader, share_bar, title
@@ -155,9 +155,7 @@ def part_tone(part: Slice) -> str:
     """The colour of one part; one that is not clearly above its floor gets none, and never a reassuring one."""
     if not clear(part):
         return "unknown"
-    floor = floor_of(part)
-    share = (part.estimate.value - floor) / (1 - floor) if floor < 1 else 0.0
-    return level_of(share)
+    return level_of(part.estimate.value, floor_of(part))
 
 
 def part_name(part: Slice) -> str:

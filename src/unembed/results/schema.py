@@ -60,12 +60,21 @@ class Cost(Model):
 
 
 class Trust(Model):
-    """Whether the attack works where it must: on vectors it was trained on."""
+    """Whether the attack works where it must: it succeeded, or finds a planted leak, or answers held-back pairs."""
 
     trusted: bool
     reason: str
-    check: Measured | None = None
-    check_floor: Measured | None = None
+
+
+class Detects(Model):
+    """How small a leak this audit would have found, from leaks of known size planted into the same vectors."""
+
+    size: float | None = Field(
+        description="smallest excess over guessing of a planted leak that was found every time; null: none was found"
+    )
+    kinds: list[str] = Field(description="how the leaks were planted")
+    blind: list[str] = Field(default_factory=list, description="kinds the attack can't see, to which size is silent")
+    tried: dict[str, list[int]] = Field(description="by size: plantings found, plantings tried")
 
 
 class Slice(Model):
@@ -105,18 +114,24 @@ class Finding(Model):
     metric: str
     estimate: Measured
     floors: list[Floor]
-    floor: Measured = Field(description="the strongest of the floors")
+    floor: Measured = Field(description="the strongest of the floors, chosen on other targets than it is counted on")
     excess: Measured = Field(description="estimate minus floor, paired over the same targets")
     headroom: Number = Field(description="excess as a share of what is possible above the floor")
     secondary: dict[str, Measured] = Field(default_factory=dict)
     secondary_floors: dict[str, Number] = Field(
-        default_factory=dict, description="the same metrics of the strongest floor"
+        default_factory=dict, description="the best that any floor scores in the same metrics"
     )
     slices: list[Slice] = Field(default_factory=list)
     samples: list[Sample] = Field(default_factory=list)
+    about: Literal["collection", "encoder"] = Field(
+        default="collection",
+        description="encoder: the challenger wrote the targets itself, no text of the user's is one",
+    )
     status: Status
     level: Level
+    reason: str = Field(default="", description="why it has this status, in one sentence")
     trust: Trust
+    detects: Detects | None = Field(default=None, description="null: not calibrated")
     cost: Cost
     seed: int
     notes: list[str] = Field(default_factory=list)

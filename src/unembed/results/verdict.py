@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unembed.results.schema import Finding, Level, Verdict
+from unembed.results.schema import AdversaryCard, Finding, Level, Verdict
 
 _RANK: dict[Level, int] = {"none": 0, "unknown": 0, "low": 1, "moderate": 2, "high": 3}
 #: A stronger adversary's leak is told too when it is so many times as grave as the weakest one's.
 MUCH_MORE = 1.5
-_WHO = {
-    "outsider": "Somebody who only holds a copy of the vectors and public text",
-    "insider": "Somebody who holds the vectors and part of the collection",
-    "weights": "Somebody who holds the vectors, part of the collection and the model",
-}
+NO_PROOF = "This is no proof of safety: it holds for these attacks, this much data and these adversaries."
 
 
-def verdict(findings: Sequence[Finding], order: Sequence[str]) -> Verdict:
-    """What the findings say together; ``order`` lists the adversaries from weak to strong."""
+def verdict(findings: Sequence[Finding], adversaries: Sequence[AdversaryCard], *, failed: int = 0) -> Verdict:
+    """What the findings say together; ``adversaries`` come from weak to strong, ``failed`` measurements broke off."""
     shown = [f for f in findings if f.defense is None and not f.curve and not f.yardstick]
     if findings and not shown and any(f.yardstick for f in findings):
         return Verdict(
@@ -25,35 +21,80 @@ def verdict(findings: Sequence[Finding], order: Sequence[str]) -> Verdict:
             sentence="Only yardsticks that read the texts were run: they say nothing about what the vectors give away.",
         )
     measured = [f for f in shown if f.status != "could-not-measure"]
-    leaks = [f for f in measured if f.status == "leak"]
+    unmeasured = len(shown) - len(measured) + failed
     if not measured:
         return Verdict(
             level="unknown",
             sentence="Nothing could be measured, so nothing can be said about what these vectors give away.",
         )
-    if not leaks:
-        open_questions = [f for f in measured if f.status == "inconclusive"]
-        tail = "This is no proof of safety: it holds for these attacks, this much data and these adversaries."
-        if open_questions:
-            return Verdict(
-                level="unknown",
-                sentence=f"No attack clearly did better than guessing, but {len(open_questions)} of {len(measured)} "
-                f"measurements are too imprecise to tell; use more texts. {tail}",
-                findings=[f.id for f in open_questions],
-            )
-        return Verdict(level="none", sentence=f"None of {len(measured)} attacks did better than guessing. {tail}")
+    leaks = [f for f in measured if f.status == "leak"]
+    of_encoder = _about_encoder([f for f in leaks if f.about == "encoder"])
+    here = [f for f in leaks if f.about == "collection"]
+    missing = f" {unmeasured} of {len(shown) + failed} measurements could not be made." if unmeasured else ""
+    found = _leaks(here, adversaries) if here else _no_leaks([f for f in measured if f not in leaks], unmeasured)
+    return found.model_copy(update={"sentence": f"{found.sentence}{missing}{of_encoder}"})
+
+
+def _leaks(leaks: Sequence[Finding], adversaries: Sequence[AdversaryCard]) -> Verdict:
     level = max((f.level for f in leaks), key=lambda v: _RANK[v])
-    weakest = next(a for a in order if any(f.adversary == a for f in leaks))
+    who = {card.name: card for card in adversaries}
+    weakest = next(name for name in who if any(f.adversary == name for f in leaks))
     best = _strongest_by_question([f for f in leaks if f.adversary == weakest])
     claims = [_claim(f) for f in best]
     listed = claims[0] if len(claims) == 1 else ", ".join(claims[:-1]) + " and " + claims[-1]
-    sentence = f"{_WHO.get(weakest, f'The {weakest}')} {listed}."
+    sentence = f"{somebody(who[weakest])} {listed}."
     stronger = [f for f in leaks if f.adversary != weakest and f.headroom > MUCH_MORE * best[0].headroom]
     if stronger:
         top = max(stronger, key=lambda f: f.headroom)
-        sentence += f" {_WHO.get(top.adversary, f'The {top.adversary}')} {_claim(top)}."
+        sentence += f" {somebody(who[top.adversary])} {_claim(top)}."
         best = [*best, top]
     return Verdict(level=level, sentence=sentence, adversary=weakest, findings=[f.id for f in best])
+
+
+def _no_leaks(measured: Sequence[Finding], unmeasured: int) -> Verdict:
+    open_questions = [f for f in measured if f.status == "inconclusive"]
+    if open_questions or not measured:
+        return Verdict(
+            level="unknown",
+            sentence=f"No attack clearly did better than guessing, but {len(open_questions)} of {len(measured)} "
+            f"measurements are inconclusive: {_reasons(open_questions)}. {NO_PROOF}",
+            findings=[f.id for f in open_questions],
+        )
+    limits = [f for f in measured if f.detects is not None and f.detects.size is not None]
+    told = "; ".join(dict.fromkeys(_limit(f) for f in limits))
+    return Verdict(
+        level="unknown" if unmeasured else "none",
+        sentence=f"None of {len(measured)} measurements found a leak. What would have been found: {told}. {NO_PROOF}",
+        findings=[f.id for f in limits],
+    )
+
+
+def _reasons(findings: Sequence[Finding]) -> str:
+    return "; ".join(dict.fromkeys(f.reason or "the interval is too wide to tell" for f in findings))
+
+
+def _limit(finding: Finding) -> str:
+    """How small a leak would have been found, in the finding's own words."""
+    size = finding.detects.size if finding.detects else None
+    about = f"{finding.game}{f' ({finding.subject})' if finding.subject else ''}"
+    points = "" if size is None else f"{100 * size:.3g} points "
+    return f"{about}: a leak of {points}above guessing ({finding.adversary})"
+
+
+def somebody(card: AdversaryCard) -> str:
+    """Who can do it, by all that they hold: 'only' is said of nobody who has more."""
+    held = set(card.capabilities)
+    has = ["a copy of the vectors"]
+    if "shadow corpus" in held or "pairs" in held:
+        has.append("part of the collection")
+    if "external corpus" in held:
+        has.append("public text of another kind")
+    if "query access" in held:
+        has.append("access to the encoder")
+    if "weights" in held:
+        has.append("the model's weights")
+    listed = has[0] if len(has) == 1 else f"{', '.join(has[:-1])} and {has[-1]}"
+    return f"Somebody with {listed}"
 
 
 def _strongest_by_question(findings: Sequence[Finding]) -> list[Finding]:
@@ -66,14 +107,37 @@ def _strongest_by_question(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(best.values(), key=lambda f: -f.headroom)[:3]
 
 
+def _about_encoder(leaks: Sequence[Finding]) -> str:
+    """Secrets that no text holds: what the encoder would give away, in a sentence of its own."""
+    told = []
+    for f in _strongest_by_question(leaks):
+        whole = f.secondary.get("whole_top1")
+        wholes = f", {whole.value:.1%} of the whole secrets" if whole is not None else ""
+        told.append(
+            f" No text holds a secret of the form '{f.subject}'; of texts that did, this encoder would give away "
+            f"{f.estimate.value:.0%} of the parts{wholes} (guessing: {f.floor.value:.0%})."
+        )
+    return "".join(told)
+
+
 def _claim(finding: Finding) -> str:
     """One finding as the end of a sentence."""
     value, floor = f"{finding.estimate.value:.0%}", f"{finding.floor.value:.0%}"
     if finding.game == "inversion" and "content_recall" in finding.secondary:
         back, right = finding.secondary["content_recall"].value, finding.secondary["content_precision"].value
-        return f"can read back {back:.0%} of the meaningful words of a text ({right:.0%} of those they name are right)"
+        blind = finding.secondary_floors.get("content_precision")
+        guessed = "" if blind is None else f"; guessing: {blind:.0%}"
+        half = finding.secondary.get("texts_half_recovered")
+        texts = f" and at least half of them of {half.value:.0%} of the texts" if half and half.value >= 0.01 else ""
+        return (
+            f"can read back {back:.0%} of the meaningful words{texts} ({right:.0%} of the words they name are right"
+            f"{guessed})"
+        )
     if finding.game == "keyword":
-        return f"can tell for {value} of texts whether a given word occurs in them (guessing: {floor})"
+        return (
+            f"can tell whether a given word occurs in a text with a balanced accuracy of {value} (guessing: {floor})"
+            f"{_search(finding)}"
+        )
     if finding.game == "reassembly":
         return (
             f"can name {value} of the listed words of a text among their first guesses (the same list for all: {floor})"
@@ -83,7 +147,29 @@ def _claim(finding: Finding) -> str:
     if finding.game == "pattern":
         return f"can read {value} of the parts of a secret of the form '{finding.subject}' (guessing: {floor})"
     if finding.game == "attribute":
-        return f"can tell '{finding.subject}' right for {value} of texts (guessing: {floor})"
+        return (
+            f"can tell '{finding.subject}' with a balanced accuracy of {value}, every value counted alike (guessing: "
+            f"{floor}){_at_the_real_share(finding)}"
+        )
     if finding.game == "fingerprint":
         return f"can tell from a single vector which encoder made it ({value} right against others, guessing: {floor})"
     return f"scores {value} in '{finding.game}' (guessing: {floor})"
+
+
+def _at_the_real_share(finding: Finding) -> str:
+    """How many texts are right at the shares the values really have, where that says something else."""
+    plain, always = finding.secondary.get("accuracy"), finding.secondary_floors.get("accuracy")
+    if plain is None or always is None or abs(plain.value - finding.estimate.value) < 0.01:
+        return ""
+    return f", which is {plain.value:.0%} of all texts (always naming the most frequent value: {always:.0%})"
+
+
+def _search(finding: Finding) -> str:
+    """What a search for the word gives over all texts, at its real share."""
+    first, share = finding.secondary.get("precision_at_n"), finding.secondary_floors.get("precision_at_n")
+    if first is None or share is None:
+        return ""
+    return (
+        f"; of the texts they would look at first, as many as hold the word, {first.value:.0%} do "
+        f"(guessing: {share:.0%})"
+    )

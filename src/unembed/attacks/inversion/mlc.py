@@ -30,6 +30,7 @@ class MLC(WordClassifier):
         departures="Vectors are standardised: the paper's encoders had values around one, unit-norm vectors have "
         "values around 0.05, which 30 epochs leave unlearnt (scaling='none' is the paper to the letter). Output "
         "biases start at the words' frequencies. Few pairs get more passes (min_steps).",
+        default=False,
     )
 
     def __init__(

@@ -32,6 +32,7 @@ class InversionMLP(WordClassifier):
         section="3.2, eq. 8",
         departures="Ours: standardised inputs, two residual hidden layers where there are pairs to feed them, "
         "thresholds for content and function words tuned on held-back pairs instead of 0.5, early stopping.",
+        default=False,
     )
 
     def __init__(

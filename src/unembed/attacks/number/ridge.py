@@ -37,6 +37,7 @@ class NumberRidge(Parametrised):
         section="4, Alg. 3",
         departures="The paper infers classes; here the classifier is a regressor. Inputs are standardised, and the "
         "strength is chosen on the labelled vectors.",
+        default=False,
     )
 
     def __init__(self, *, strength: float | None = None, seed: int = 0) -> None:

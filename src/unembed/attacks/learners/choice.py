@@ -1,0 +1,120 @@
+"""Choosing among candidates on held-back rows, as an adversary would: with its own pairs and nothing else.
+
+Every row is held back once: candidates learn from the other folds and answer for it, and the one with the best answers
+learns from all rows in the end. Only the candidates ahead after the first fold are tried on the others. The rows under
+attack play no part, so the winner's score on them is not flattered by the choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unembed.attacks.learners.candidates import Candidate
+from unembed.encoders.base import Vectors
+from unembed.nn.features import Standardiser
+from unembed.seeds import generator
+
+FOLDS = 3
+#: Candidates that go on after the first fold.
+AHEAD = 4
+#: With more rows than this a single fold tells the candidates apart.
+ENOUGH = 6000
+
+FloatRows = NDArray[np.float64]
+
+
+class Rows:
+    """Vectors in the two forms learners take: standardised by column, and in common units.
+
+    Common units centre the vectors and divide all columns by one number, so that a rotation of the space changes
+    nothing that a learner sees. Sparse vectors keep the columns seen in training, in both forms scaled alone.
+    """
+
+    def fit(self, vectors: Vectors) -> Rows:
+        """Learn means and scales."""
+        self.each_ = Standardiser().fit(vectors)
+        plain = Standardiser("none").fit(vectors) if self.each_.columns_ is None else self.each_
+        self.plain_ = plain
+        rows = plain.transform(vectors).astype(np.float64)
+        self.centre_ = rows.mean(axis=0)
+        spread = float(np.sqrt(rows.var(axis=0).mean()))
+        self.unit_ = spread if spread > 0 else 1.0
+        return self
+
+    @property
+    def width(self) -> int:
+        """How many columns a learner sees."""
+        return self.each_.width
+
+    def of(self, vectors: Vectors, raw: bool) -> FloatRows:
+        """The rows in one of the forms."""
+        if raw:
+            return np.asarray((self.plain_.transform(vectors).astype(np.float64) - self.centre_) / self.unit_)
+        return np.asarray(self.each_.transform(vectors), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The winner, fitted on all rows, and the held-back score of every candidate that was tried."""
+
+    candidate: Candidate
+    model: Any
+    scores: dict[str, float]
+
+
+def choose(
+    candidates: Sequence[Candidate],
+    rows: dict[bool, FloatRows],
+    target: NDArray[Any],
+    score: Callable[[NDArray[Any], NDArray[np.int64]], float],
+    answers: Callable[[Candidate, Any, FloatRows], NDArray[Any]],
+    seed: int,
+) -> Chosen:
+    """Try all on the first fold, the best of them on the others; fit the winner on everything.
+
+    ``rows`` are the inputs by form (standardised, in common units); ``answers`` makes a candidate's model answer;
+    ``score`` rates answers for the given rows, higher is better.
+    """
+    folds = _folds(target, seed)
+    held: dict[str, list[NDArray[Any]]] = {}
+    tried: dict[str, float] = {}
+    going = list(candidates)
+    for number, fold in enumerate(folds):
+        rest = np.setdiff1d(np.arange(len(target)), fold)
+        for candidate in going:
+            own = rows[candidate.raw]
+            model = _fitted(candidate, own[rest], target[rest])
+            held.setdefault(candidate.name, []).append(answers(candidate, model, own[fold]))
+        seen = np.concatenate(folds[: number + 1])
+        for candidate in going:
+            tried[candidate.name] = score(np.concatenate(held[candidate.name]), seen)
+        if number == 0 and len(folds) > 1:
+            going = sorted(going, key=lambda c: -tried[c.name])[:AHEAD]
+    winner = max(going, key=lambda c: tried[c.name])
+    return Chosen(winner, _fitted(winner, rows[winner.raw], target), tried)
+
+
+def _fitted(candidate: Candidate, rows: FloatRows, target: NDArray[Any]) -> Any:
+    """The candidate's model; that it stopped at its limit of steps is meant, and no reason to warn."""
+    import warnings
+
+    from sklearn.base import clone
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return clone(candidate.model).fit(rows, target)
+
+
+def _folds(target: NDArray[Any], seed: int) -> list[NDArray[np.int64]]:
+    """Parts of the rows, each with its share of every class."""
+    order = generator(seed, "folds").permutation(len(target))
+    if target.dtype.kind != "f":
+        order = order[np.argsort(target[order], kind="stable")]
+    parts = [np.sort(order[i::FOLDS]) for i in range(FOLDS)]
+    return parts[:1] if len(target) > ENOUGH else parts

@@ -1,0 +1,67 @@
+"""What an adversary is dealt follows from what it may hold, never from the truth about the targets."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import issparse
+
+from unembed.corpora.corpus import Corpus
+from unembed.games import GAMES
+from unembed.games.threat import ADVERSARIES
+from unembed.testing.toys import TOY_WORDS, toy_game, toy_material
+
+NAMED = {"names": {"names": ("apple", "forest", "violin"), "swap_in": ("copper",)}}
+
+
+def _game(name):
+    return GAMES.get(name)(**NAMED[name]) if name in NAMED else toy_game(name)
+
+
+def _plain(value):
+    """Anything a game deals, in a form that can be compared."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if issparse(value):
+        return value.toarray().tolist()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if callable(value):
+        return "callable"
+    return value
+
+
+def _told_otherwise(material, seed):
+    """The same vectors with other texts and other column values behind them: same adversary, another truth."""
+    rng = np.random.default_rng(seed)
+    n = len(material.target)
+    texts = [" ".join(rng.choice(TOY_WORDS, size=4, replace=False)) for _ in range(n)]
+    order = rng.permutation(n)
+    columns = {name: [values[i] for i in order] for name, values in material.target.columns.items()}
+    other = Corpus(tuple(texts), material.target.ids, columns, material.target.name)
+    return dataclasses.replace(material, target=other, encode_target=material.encode)
+
+
+@pytest.mark.parametrize("name", sorted(GAMES))
+@pytest.mark.parametrize("who", ["insider", "outsider"])
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=2, deadline=None)
+def test_another_truth_deals_the_same_knowledge(name, who, seed):
+    material = toy_material(adversary=ADVERSARIES[who], known=120, targets=120)
+    game = _game(name)
+    dealt = game.deal(material).knowledge
+    again = game.deal(_told_otherwise(material, seed)).knowledge
+    assert _plain(dealt) == _plain(again), f"{name} tells the {who} something about the targets"
+
+
+@pytest.mark.parametrize("name", sorted(GAMES))
+def test_the_same_queries_whatever_the_truth(name):
+    """Queries are announced from the adversary's texts alone: a game has no other argument to make them of."""
+    material = toy_material(known=120, targets=120)
+    game = _game(name)
+    asked = game.queries(material.known, material.adversary, 3)
+    assert asked == game.queries(material.known, material.adversary, 3)
