@@ -38,7 +38,16 @@ def test_the_sentence_on_cut_texts_changes_with_chunks(long_texts: Path, tmp_pat
     common = [
         *("audit", "--texts", long_texts, "--column", "text", "--id", "key", "--adversary", "insider"),
         *("--game", "inversion", "--attack", "inversion/mlc", "--curve", "none", "--threads", "1", "--device", "cpu"),
-        *("--set", "inversion/mlc.epochs=2", "--encoder-option", "max_tokens=48", "--cache", tmp_path / "cache"),
+        *(
+            "--set",
+            "inversion/mlc.epochs=2",
+            "--set",
+            "inversion/mlc.min_steps=20",
+            "--encoder-option",
+            "max_tokens=48",
+            "--cache",
+            tmp_path / "cache",
+        ),
     ]
     cut = run(*common, "-d", tmp_path / "cut", "-o", tmp_path / "cut.html")
     told = "The encoder reads the first 48 tokens of a text. 40 of 40 texts (100 %) are longer;"
