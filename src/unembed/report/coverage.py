@@ -12,12 +12,17 @@ _WORDS_PER_TOKEN = 0.6
 _LARGEST_CHUNK = 300
 
 
+def unit(run: Run) -> str:
+    """What was encoded: texts, or chunks of them."""
+    return "chunk" if run.spec.get("data", {}).get("chunk") else "text"
+
+
 def sentence(run: Run) -> str | None:
     """What the encoder reads of a text, and how many texts are longer; None where it reads texts of any length."""
     read = _own(run)
     if read is None:
         return None
-    what = "chunk" if _chunk(run) else "text"
+    what = unit(run)
     longer = f"{count(read.longer)} of {count(read.texts)} {what}s ({_share(read.longer, read.texts)})"
     if read.limit is None:
         if not read.longer:
@@ -36,7 +41,7 @@ def advice(run: Run) -> str | None:
     read = _own(run)
     if read is None or read.limit is None or not read.longer:
         return None
-    if _chunk(run):
+    if unit(run) == "chunk":
         return "A smaller --chunk would let it read them whole."
     size = min(_LARGEST_CHUNK, max(10, int(read.limit * _WORDS_PER_TOKEN) // 10 * 10))
     return f"--chunk {size} splits them as a retrieval system would."
@@ -50,10 +55,6 @@ def _own(run: Run) -> Coverage | None:
     return found[0].model_copy(
         update={name: sum(getattr(c, name) or 0 for c in found) for name in ("texts", "longer", "tokens", "unread")}
     )
-
-
-def _chunk(run: Run) -> object:
-    return run.spec.get("data", {}).get("chunk")
 
 
 def _share(part: int, whole: int) -> str:

@@ -67,6 +67,7 @@ def render_html(run: Run) -> str:
         level=words.LEVEL[run.verdict.level],
         encoder=facts.encoder_rows(run),
         data=facts.data_rows(run),
+        unit=coverage.unit(run),
         read=coverage.sentence(run),
         advice=coverage.advice(run),
         taxonomy=facts.taxonomy_rows(run),
