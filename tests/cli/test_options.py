@@ -28,6 +28,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
     "encoding": ("latin-1", "data.encoding", "latin-1"),
     "delimiter": ("tab", "data.delimiter", "\t"),
     "max_texts": ("50", "data.max_texts", 50),
+    "chunk": (150, "data.chunk", 150),
     "encoder": ("hashing", "encoder.name", "hashing"),
     "encoder_option": (["layer=3"], "encoder.options", {"layer": "3"}),
     "fit_on": ("other.txt", "encoder.fit_on", "other.txt"),
@@ -60,7 +61,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
 }
 #: What does not shape the audit, or is tested with other options or verbs.
 ELSEWHERE = {
-    *("audit_file", "vectors_column", "names_column", "find_names", "defense", "policy", "baseline"),
+    *("audit_file", "vectors_column", "chunk_overlap", "names_column", "find_names", "defense", "policy", "baseline"),
     *("dry_run", "output", "as_json", "quiet", "exit_zero"),
 }
 
@@ -95,6 +96,7 @@ def test_options_that_go_with_others() -> None:
     assert audit_request(AuditFlags(texts="t.csv", curve="0.1, 500"))[0].curve == [0.1, 500]
     spec, _ = audit_request(AuditFlags(texts="t.csv", names="p.csv", names_column="first", find_names=True))
     assert (spec.names.column, spec.names.find) == ("first", True)
+    assert audit_request(AuditFlags(texts="t.csv", chunk=150, chunk_overlap=30))[0].data.chunk_overlap == 30
 
 
 def test_options_win_over_the_audit_file(tmp_path: Path) -> None:

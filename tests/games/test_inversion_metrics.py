@@ -1,5 +1,7 @@
 """What stands beside the headline of the inversion game: identities and bounds of its metrics."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -164,3 +166,27 @@ class TestDeal:
     def test_a_missing_tagger_is_a_usage_error(self):
         with pytest.raises(UsageError):
             InversionGame(min_count=1, classes="tagger").deal(material(["red house"], ["red castle"]))
+
+
+def test_words_beyond_what_the_encoder_reads_have_a_figure_of_their_own():
+    """The second target is cut inside its third word, so that one is not read either."""
+    texts = ["apple bridge", "apple bridge candles dragon"]
+    played = replace(material(texts * 3, texts), seen=np.array([len(texts[0]), len("apple bridge cand")]))
+    deal = InversionGame().deal(played)
+    assert "33.3% of the targets' words lie beyond what the encoder reads and count as missed" in deal.notes
+    read = word_sets(["apple bridge"] * 2, deal.truth.vocabulary).astype(np.float32)
+    scores = InversionGame().judge(deal.truth, read, 0)
+    assert scores.secondary["content_f1_seen"].value == 1
+    assert scores.estimate(np.random.default_rng(0)).value == pytest.approx(2 * 4 / (4 + 6))
+    unknown = InversionGame().deal(replace(played, seen=None))
+    assert "content_f1_seen" not in InversionGame().judge(unknown.truth, read, 0).secondary
+    assert not [note for note in unknown.notes if "beyond" in note]
+
+
+def test_words_the_vocabulary_lacks_count_in_that_figure_where_they_were_read():
+    texts = ["apple zebra", "apple bridge"]
+    played = replace(material(["apple bridge"] * 4, texts), seen=np.array([len(texts[0]), len("apple")]))
+    deal = InversionGame().deal(played)
+    read = word_sets(["apple"] * 2, deal.truth.vocabulary).astype(np.float32)
+    found = InversionGame().judge(deal.truth, read, 0).secondary["content_f1_seen"].value
+    assert found == pytest.approx(2 * 2 / (2 + 3)), "apple and zebra were read of the first, apple of the second"

@@ -16,7 +16,7 @@ from unembed.audit.lineup import make_lineup
 from unembed.audit.live import live_encoder
 from unembed.audit.masking import mask
 from unembed.audit.plan import Cell
-from unembed.audit.workspace import load_corpus, load_vectors
+from unembed.audit.workspace import load_corpus, load_seen, load_vectors
 from unembed.corpora.corpus import Corpus
 from unembed.defenses import DEFENSES
 from unembed.encoders.base import Encoder, Vectors
@@ -164,6 +164,7 @@ def _material(task: Task) -> Material:
         encode_target=encode_target,
         encoder=_weights(task, work),
         lineup=_lineup(task, work, known, int(target_vectors.shape[1]), defended),
+        seen=load_seen(work / "target"),
     )
     return material.reading() if Capability.TEXTS in adversary.capabilities else material
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from unembed.audit.assemble import assemble
 from unembed.audit.cell import CellResult, Task, run_cell
+from unembed.audit.coverage import with_coverage
 from unembed.audit.folder import RunFolder, now
 from unembed.audit.live import save_recipe
 from unembed.audit.plan import Cell, deal_seed, make_plan, played_games
@@ -52,6 +53,7 @@ def audit(
     encoder = open_encoder(spec, sides)
     progress("loading encoder", 0, 1)
     card = encoder.card
+    sides = with_coverage(sides, encoder)
     progress("loading encoder", 1, 1)
     digest = "" if card.cache_key("document") else _vectors_digest(sides, encoder)
     plan = make_plan(spec, sides, card, digest, white_box=is_white_box(inside(encoder)))

@@ -303,7 +303,7 @@ def _cells(
                 "known": corpus,
                 "known_fingerprint": sides.known[corpus].fingerprint,
                 "target_fingerprint": sides.target.fingerprint,
-                "group": spec.data.group,
+                "group": spec.data.together,
                 "pairs": pairs,
                 "defense": defense_identity,
                 "adaptive": adaptive,

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unembed.audit.keywords import propose_keywords
 from unembed.audit.spec import AuditSpec
-from unembed.audit.workspace import save_corpus, save_vectors, save_vectors_in_parts
+from unembed.audit.workspace import save_corpus, save_seen, save_vectors, save_vectors_in_parts
 from unembed.corpora import duplicates, splits
+from unembed.corpora.chunks import ORIGIN, chunk_corpus, default_overlap
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.readers import read_corpus_with_report
 from unembed.encoders import build_encoder
@@ -38,6 +40,8 @@ class Sides:
     keywords: tuple[str, ...]
     keywords_given: bool
     cards: list[DataCard]
+    seen: NDArray[np.int64] | None = None
+    """Up to which character the encoder reads each target, where that is known and some are cut."""
 
     def known_to(self, adversary: str) -> str:
         """Which corpus an adversary trains on."""
@@ -52,7 +56,7 @@ def read_sides(spec: AuditSpec) -> Sides:
                 f"can't split by '{column}': it is an attribute to infer, so both sides need its values; split by "
                 "document or by text instead"
             )
-    corpus, facts = _read_main(spec)
+    corpus, facts = _chunked(spec, *_read_main(spec))
     corpus, dropped = duplicates.drop_duplicates(corpus)
     facts["duplicates dropped"] = dropped.dropped
     if len(corpus) < 4:
@@ -60,10 +64,14 @@ def read_sides(spec: AuditSpec) -> Sides:
             f"{corpus.name}: {len(corpus)} distinct text(s) left of {dropped.rows}; an audit needs at least 4, "
             "and some hundred to say anything"
         )
+    if spec.data.chunk and len(set(corpus.column(ORIGIN))) < 2:
+        raise CannotMeasureError(
+            f"{corpus.name}: all chunks come from one text, and they stay on one side of the split"
+        )
     split = splits.split_corpus(
         corpus,
         share=spec.share,
-        by=spec.data.group,
+        by=None if spec.data.time else spec.data.together,
         time=spec.data.time,
         attribute=_first_of_classes(spec, corpus),
         max_targets=spec.max_targets,
@@ -79,7 +87,7 @@ def read_sides(spec: AuditSpec) -> Sides:
             name=corpus.name,
             rows=len(target),
             fingerprint=target.fingerprint,
-            facts={"groups": split.report.target_groups} if spec.data.group else {},
+            facts={"groups": split.report.target_groups} if split.report.by else {},
         ),
         DataCard(
             role="adversary",
@@ -138,6 +146,16 @@ def _read_main(spec: AuditSpec) -> tuple[Corpus, dict[str, Any]]:
     }
 
 
+def _chunked(spec: AuditSpec, corpus: Corpus, facts: dict[str, Any]) -> tuple[Corpus, dict[str, Any]]:
+    """The corpus cut into chunks, where that was asked for."""
+    size, overlap = spec.data.chunk, spec.data.chunk_overlap
+    if size is None:
+        return corpus, facts
+    overlap = default_overlap(size) if overlap is None else overlap
+    told = {"texts before chunking": len(corpus), "words per chunk": size, "words shared by neighbours": overlap}
+    return chunk_corpus(corpus, size, overlap), {**facts, **told}
+
+
 def _read_external(spec: AuditSpec, target: Corpus) -> tuple[Corpus, DataCard]:
     external = spec.external
     if external.texts.startswith(GENERATOR):
@@ -149,11 +167,12 @@ def _read_external(spec: AuditSpec, target: Corpus) -> tuple[Corpus, DataCard]:
             max_rows=external.rows,
             seed=seed_for(spec.seed, "external"),
         )
+    corpus, facts = _chunked(spec, corpus, {})
     corpus, _ = duplicates.drop_duplicates(corpus)
     corpus, leaks = duplicates.remove_leaks(corpus, target)
     if not len(corpus):
         raise CannotMeasureError(f"{corpus.name}: every text is a near-duplicate of a target")
-    facts = {"leaks exact": leaks.exact, "leaks near": leaks.near}
+    facts |= {"leaks exact": leaks.exact, "leaks near": leaks.near}
     card = DataCard(role="external", name=corpus.name, rows=len(corpus), fingerprint=corpus.fingerprint, facts=facts)
     return corpus, card
 
@@ -209,6 +228,7 @@ def encode_sides(
             _copy_rows(encoder, corpus, work / name, progress)
         else:
             save_vectors(_encode_texts(encoder, corpus.texts, f"{name} texts", progress), work / name)
+    save_seen(sides.seen, work / "target")
     for name, texts in queries.items():
         asked = Corpus.of(texts, name=name)
         save_corpus(asked, work / f"queries-{name}.parquet")

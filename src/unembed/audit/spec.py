@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from unembed.audit.curve import Curve, check_curve
+from unembed.corpora.chunks import ORIGIN, chunk_problem
 from unembed.corpora.patterns import parse_pattern
 from unembed.errors import UsageError
 from unembed.games.threat import ADVERSARIES
@@ -36,6 +37,8 @@ class DataSpec(Part):
     delimiter: str | None = None
     split: str | None = Field(default=None, description="split of a data set folder")
     max_texts: int | None = Field(default=10_000, ge=4, description="sample at most so many; none: all")
+    chunk: int | None = Field(default=None, ge=1, description="cut texts into chunks of at most so many words")
+    chunk_overlap: int | None = Field(default=None, ge=0, description="words that neighbouring chunks share")
     vectors: str | None = Field(default=None, description="file of vectors, one a row of texts")
     vectors_column: str | None = None
 
@@ -44,6 +47,23 @@ class DataSpec(Part):
         if self.group and self.time:
             raise ValueError("split by group or by time, not both")
         return self
+
+    @model_validator(mode="after")
+    def _chunks_fit(self) -> DataSpec:
+        if self.chunk is None:
+            if self.chunk_overlap is not None:
+                raise ValueError("an overlap of chunks goes with their length: add chunk")
+            return self
+        if self.vectors is not None:
+            raise ValueError("the vectors come from a file, one per text: a chunk of a text has none; leave chunk out")
+        if self.chunk_overlap is not None and (problem := chunk_problem(self.chunk, self.chunk_overlap)):
+            raise ValueError(problem)
+        return self
+
+    @property
+    def together(self) -> str | None:
+        """The column whose rows belong together: the group, or the text that chunks were cut from."""
+        return self.group or (ORIGIN if self.chunk else None)
 
 
 class EncoderSpec(Part):

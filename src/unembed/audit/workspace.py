@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import DenseVectors, Vectors
@@ -80,6 +81,21 @@ def load_vectors(path: Path) -> Vectors:
     from scipy.sparse import csr_matrix, load_npz
 
     return csr_matrix(load_npz(path.with_suffix(".npz")))
+
+
+def save_seen(seen: NDArray[np.int64] | None, path: Path) -> None:
+    """Up to which character each text of a corpus is read; nothing where that is not known or all are read whole."""
+    place = path.with_suffix(".seen.npy")
+    if seen is None:
+        place.unlink(missing_ok=True)
+    else:
+        _write(place, lambda file: np.save(file, seen))
+
+
+def load_seen(path: Path) -> NDArray[np.int64] | None:
+    """What ``save_seen`` wrote."""
+    place = path.with_suffix(".seen.npy")
+    return np.load(place, allow_pickle=False).astype(np.int64) if place.exists() else None
 
 
 def _write(path: Path, write: Any) -> None:

@@ -81,6 +81,16 @@ class TextFlags:
         str | None,
         typer.Option(help="Sample at most so many texts (default 10000), or 'all'.", rich_help_panel=TEXTS),
     ] = None
+    chunk: Annotated[
+        int | None,
+        typer.Option(
+            help="Cut texts into chunks of at most so many words, as retrieval systems do.", rich_help_panel=TEXTS
+        ),
+    ] = None
+    chunk_overlap: Annotated[
+        int | None,
+        typer.Option(help="Words that neighbouring chunks share (default: a tenth of --chunk).", rich_help_panel=TEXTS),
+    ] = None
     encoder: Annotated[
         str | None,
         typer.Option(

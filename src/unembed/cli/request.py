@@ -63,7 +63,8 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
     for name in ("texts", "column", "id", "group", "time", "split", "format", "encoding", "vectors"):
         _put(over, getattr(flags, name), "data", name)
     _put(over, flags.attribute, "data", "attributes")
-    _put(over, flags.vectors_column, "data", "vectors_column")
+    for name in ("vectors_column", "chunk", "chunk_overlap"):
+        _put(over, getattr(flags, name), "data", name)
     if flags.delimiter is not None:
         _put(over, "\t" if flags.delimiter in ("tab", "\\t") else flags.delimiter, "data", "delimiter")
     if flags.max_texts is not None:

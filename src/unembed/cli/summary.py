@@ -8,6 +8,7 @@ from typing import Any
 
 from unembed.cli.output import Voice, nan_to_none, plain, table, text
 from unembed.gate import exit_codes
+from unembed.report import coverage
 from unembed.report.numbers import difference, number, with_interval
 from unembed.report.table import rows as flat_rows
 from unembed.report.words import LEVEL, OUTCOME, STATUS
@@ -49,6 +50,8 @@ def _show_notes(voice: Voice, run: Run) -> None:
     """What was left out, and why: a figure must not be read as one of all texts where it is not."""
     said = ((f"{f.adversary}, {_question(f)}", note) for f in run.findings if not f.curve for note in f.notes)
     notes = list(dict.fromkeys(f"{about}: {note}" for about, note in said))
+    if advice := coverage.advice(run):
+        notes.insert(0, f"{coverage.sentence(run)} {advice}")
     if notes:
         voice.line("Notes:")
         _some_of(voice, notes)

@@ -1,4 +1,4 @@
-"""Texts with columns: readers, splits, near-duplicates, generators, paragraphs, names, word substitution.
+"""Texts with columns: readers, splits, near-duplicates, chunks, generators, paragraphs, names, word substitution.
 
 Names are imported on first use, so that importing this package costs nothing. The word tokeniser is
 ``unembed.corpora.words.words``.
@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from unembed.corpora.chunks import chunk_corpus, split_text
     from unembed.corpora.corpus import Corpus
     from unembed.corpora.duplicates import (
         DuplicateReport,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
+    "chunks": ("chunk_corpus", "split_text"),
     "corpus": ("Corpus",),
     "duplicates": ("DuplicateReport", "LeakReport", "drop_duplicates", "near_duplicates", "remove_leaks"),
     "generators": ("GENERATORS",),
@@ -74,6 +76,7 @@ __all__ = [
     "Vocabulary",
     "build_paragraphs",
     "build_vocabulary",
+    "chunk_corpus",
     "contains_keyword",
     "content_words",
     "cut_into_sentences",
@@ -89,6 +92,7 @@ __all__ = [
     "remove_leaks",
     "remove_name",
     "split_corpus",
+    "split_text",
     "stop_words",
     "substitute",
     "swap_name",

@@ -40,6 +40,14 @@ def word_spans(text: str) -> list[tuple[str, int, int]]:
     return [(fold(match.group()), match.start(), match.end()) for match in _WORD.finditer(text)]
 
 
+def whole_words(text: str, end: int) -> str:
+    """The text up to a character, without a word that goes on beyond it."""
+    for match in _WORD.finditer(text):
+        if match.end() > end:
+            return text[: min(end, match.start())]
+    return text[:end]
+
+
 def fold(word: str) -> str:
     """One spelling for a word: lower case, composed accents, straight apostrophe."""
     if word.isascii():

@@ -14,6 +14,8 @@ from unembed.encoders.base import (
     Encoder,
     EncoderCard,
     FittedEncoder,
+    LimitedEncoder,
+    Seen,
     Vectors,
     WhiteBoxEncoder,
 )
@@ -28,6 +30,8 @@ __all__ = [
     "Encoder",
     "EncoderCard",
     "FittedEncoder",
+    "LimitedEncoder",
+    "Seen",
     "Vectors",
     "WhiteBoxEncoder",
     "build_encoder",

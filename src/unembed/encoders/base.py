@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,37 @@ class FittedEncoder(Encoder, Protocol):
 
     def fit(self, texts: Sequence[str]) -> FittedEncoder:
         """Learn vocabulary and weights; returns self."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How much of each text an encoder with a longest input reads.
+
+    ``tokens`` and ``read`` count the text's own tokens: all of them, and those within the limit. ``characters`` says
+    up to which character a text is read, where the tokenizer tells and the end of a text is what is cut off.
+    """
+
+    limit: int
+    """Tokens that the encoder takes, special tokens and prompt among them."""
+    tokens: NDArray[np.int64]
+    read: NDArray[np.int64]
+    characters: NDArray[np.int64] | None = None
+    kept: Literal["first", "last"] = "first"
+    """Which tokens of a longer text are read."""
+
+    @property
+    def cut(self) -> NDArray[np.bool_]:
+        """Which texts are longer than what is read of them."""
+        return self.read < self.tokens
+
+
+@runtime_checkable
+class LimitedEncoder(Encoder, Protocol):
+    """An encoder that reads so many tokens of a text and no more, and can say what it leaves out."""
+
+    def seen(self, texts: Sequence[str], *, role: str = "document") -> Seen | None:
+        """How much of each text is read, without encoding it; None: this model names no limit."""
         ...
 
 

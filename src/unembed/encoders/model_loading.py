@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unembed.encoders.base import Seen
 from unembed.encoders.model_folders import require_weights
+from unembed.encoders.token_limit import seen_by
 from unembed.errors import DataError, MissingExtraError
 
 #: Models that number positions from the padding id on, and so have fewer than the table has rows.
@@ -124,6 +126,10 @@ class FolderTokeniser:
         found = compiled.encode_batch_fast(list(texts))
         ids = [text.ids or [self._nothing] for text in found]
         return ids, [text.type_ids or [0] for text in found] if self._typed else None
+
+    def seen(self, texts: Sequence[str], max_tokens: int, prefix: str = "") -> Seen:
+        """How much of each text is left after the cut at ``max_tokens``."""
+        return seen_by(self._tokenizer, texts, max_tokens, prefix)
 
     def around(self, prefix: str) -> tuple[list[int], list[int]]:
         """The ids before and after the words of a text."""

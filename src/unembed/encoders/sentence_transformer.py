@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unembed.encoders.base import DenseVectors, EncoderCard
+from unembed.encoders.base import DenseVectors, EncoderCard, Seen
 from unembed.encoders.digests import MODEL_FILES, folder_digest
 from unembed.encoders.model_folders import locate_model
 from unembed.encoders.parameters import Parameters
+from unembed.encoders.token_limit import seen_by
 from unembed.encoders.torch_encoding import PRECISIONS, Precision, without_surrogates
 from unembed.errors import DataError, MissingExtraError, UnknownNameError, UsageError
 from unembed.nn.device import pick_device
@@ -95,6 +96,13 @@ class SentenceTransformerEncoder(Parameters):
         if not len(texts):
             return np.empty((0, self.card.dimension), dtype=np.float32)
         return np.ascontiguousarray(found, dtype=np.float32)
+
+    def seen(self, texts: Sequence[str], *, role: str = "document") -> Seen | None:
+        """How much of each text the model reads; None for a model that names no limit."""
+        limit, tokenizer = self._loaded.max_seq_length, getattr(self._loaded, "tokenizer", None)
+        if limit is None or not hasattr(tokenizer, "is_fast"):
+            return None
+        return seen_by(tokenizer, [without_surrogates(t) for t in texts], limit, self._prompt(role))
 
     @cached_property
     def _folder(self) -> Path:

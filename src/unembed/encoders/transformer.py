@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unembed.encoders.base import DenseVectors, EncoderCard
+from unembed.encoders.base import DenseVectors, EncoderCard, Seen
 from unembed.encoders.digests import folder_digest
 from unembed.encoders.model_folders import locate_model, require_weights
 from unembed.encoders.model_loading import FolderTokeniser, ModelFacts, load_body, read_facts
@@ -27,6 +27,7 @@ from unembed.encoders.torch_encoding import (
     Pooling,
     Precision,
     default_batch_tokens,
+    without_surrogates,
 )
 from unembed.errors import UnknownNameError, UsageError
 from unembed.nn.device import pick_device
@@ -111,10 +112,14 @@ class TransformerEncoder(Parameters):
         layer = self._resolve(self.layer)
         return self._core.encode(texts, layer=layer, normalise=self.normalise, prefix=self._prefix(role))
 
+    def seen(self, texts: Sequence[str], *, role: str = "document") -> Seen:
+        """How much of each text the model reads; needs the tokenizer alone."""
+        return self._tokeniser.seen([without_surrogates(t) for t in texts], self._token_limit, self._prefix(role))
+
     @cached_property
     def vocabulary(self) -> list[str]:
         """The model's tokens, one per row of ``word_matrix``, as the tokenizer spells them."""
-        return self._core.tokeniser.vocabulary(len(self.word_matrix))
+        return self._tokeniser.vocabulary(len(self.word_matrix))
 
     @cached_property
     def word_matrix(self) -> DenseVectors:
@@ -144,10 +149,10 @@ class TransformerEncoder(Parameters):
 
     def token_ids(self, texts: Sequence[str], *, special: bool = False) -> list[list[int]]:
         """Token ids of texts, cut at the limit; ``special`` keeps the special tokens around the words."""
-        ids, _ = self._core.tokeniser.tokens(texts, self._token_limit)
+        ids, _ = self._tokeniser.tokens(texts, self._token_limit)
         if special:
             return ids
-        before, after = (len(part) for part in self._core.tokeniser.around(""))
+        before, after = (len(part) for part in self._tokeniser.around(""))
         return [i[before : len(i) - after] for i in ids]
 
     @cached_property
@@ -159,12 +164,16 @@ class TransformerEncoder(Parameters):
         return read_facts(self._folder)
 
     @cached_property
+    def _tokeniser(self) -> FolderTokeniser:
+        return FolderTokeniser(self._folder)
+
+    @cached_property
     def _core(self) -> PooledModel:
         self._check_choices()
         device = str(pick_device(self.device))
         return PooledModel(
             model=load_body(self._folder, dtype=self.dtype, device=device),
-            tokeniser=FolderTokeniser(self._folder),
+            tokeniser=self._tokeniser,
             layers=self._facts.layers,
             dimension=self._facts.dimension,
             pooling=self.pooling,

@@ -7,13 +7,14 @@ unembed; they are read from a local folder or package file, and nothing is downl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from unembed.encoders.base import DenseVectors, EncoderCard
+from unembed.encoders.base import DenseVectors, EncoderCard, Seen
 from unembed.encoders.parameters import Parameters
 from unembed.encoders.torch_encoding import default_batch_tokens, token_batches, without_surrogates
 from unembed.encoders.unigram import RESERVED, UnigramTokeniser
@@ -101,6 +102,20 @@ class UseLiteEncoder(Parameters):
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The word pieces of each text, cut to ``max_tokens``."""
         return [self._tokeniser.ids(without_surrogates(text))[: self.max_tokens] for text in texts]
+
+    def seen(self, texts: Sequence[str], *, role: str = "document") -> Seen:
+        """How much of each text the model reads, in word pieces; a word of which pieces are cut off is not read."""
+        rows = np.array([self._seen(without_surrogates(text)) for text in texts], dtype=np.int64).reshape(-1, 2)
+        return Seen(self.max_tokens, rows[:, 0], np.minimum(rows[:, 0], self.max_tokens), rows[:, 1])
+
+    def _seen(self, text: str) -> tuple[int, int]:
+        """The word pieces of a text, and the character up to which its words fit."""
+        tokens, end = 0, 0
+        for word in re.finditer(r"\S+", text):
+            tokens += len(self._tokeniser.ids(word.group()))
+            if tokens <= self.max_tokens:
+                end = word.end()
+        return tokens, end if tokens > self.max_tokens else len(text)
 
     def layer_output(self, texts: Sequence[str], layer: int) -> DenseVectors:
         """The mean over a text's tokens of layer 0 (word vectors, 256 d), 1 or 2 (512 d), not normalised."""

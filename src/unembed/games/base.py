@@ -107,6 +107,8 @@ class Material:
     encoder: Encoder | None = None
     encode_target: Callable[[Sequence[str]], Vectors] | None = None
     lineup: Lineup | None = None
+    seen: IntArray | None = None
+    """Up to which character the encoder reads each target, where that is known and some are cut."""
 
     def reading(self) -> Material:
         """The same with texts in the place of their vectors, for a yardstick: what it sees was never encoded."""
@@ -117,6 +119,7 @@ class Material:
             encode=text_rows,
             encode_target=text_rows,
             encoder=None,
+            seen=None,
         )
 
     def challenge(self, texts: Sequence[str]) -> Vectors:

@@ -24,6 +24,7 @@ from unembed.games.base import Deal, Detail, Example, GameFacts, Material, Queri
 from unembed.games.inversion_scores import detail
 from unembed.games.planting import Kind, Planted, PlantedWords, planted_words, strength_for, write_codes
 from unembed.games.threat import Adversary, Capability
+from unembed.games.unseen import read_texts, unread_words
 from unembed.metrics import sets
 from unembed.params import Parametrised
 from unembed.seeds import generator
@@ -54,6 +55,7 @@ class InversionTruth:
 
     ``pieces`` are the targets' tokens over the encoder's own vocabulary, where the weights are known. ``classes``
     are the words' classes, where they are asked for; ``only`` the words that are scored, where not all are.
+    ``seen`` is the same of the part of each target that the encoder reads, where some are cut.
     """
 
     labels: csr_matrix
@@ -63,6 +65,7 @@ class InversionTruth:
     pieces: csr_matrix | None = None
     classes: Sequence[str] | None = None
     only: frozenset[str] | None = None
+    seen: InversionTruth | None = None
 
     @cached_property
     def scored(self) -> NDArray[np.bool_]:
@@ -104,7 +107,7 @@ class InversionGame(Parametrised):
         consequence="Whoever holds the vectors can read back words of the texts. Treat the vectors as you "
         "treat the texts: same access rules, same retention, same place in a breach notice.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
-        version=3,
+        version=4,
         evidence=("content_precision", "content_recall", "weighted_f1"),
         exposed="texts_half_recovered",
     )
@@ -152,6 +155,7 @@ class InversionGame(Parametrised):
             None if white_box is None else piece_sets(texts, white_box),
             self._classes(texts, vocabulary),
             only,
+            self._seen(read_texts(material, rows), vocabulary, only),
         )
         if not truth.scored.any():
             raise CannotMeasureError("none of scored_words is in the adversary's vocabulary: nothing could be found")
@@ -164,13 +168,16 @@ class InversionGame(Parametrised):
         present = truth.labels.sum() + truth.outside.sum()
         missing = truth.outside.sum() / max(present, 1)
         outside = f"{missing:.1%} of the targets' words are outside the adversary's"
+        notes = [f"{outside} vocabulary of {len(vocabulary.words):,} words and count as missed"]
+        if truth.seen is not None:
+            notes.append(unread_words(present, truth.seen.labels.sum() + truth.seen.outside.sum()))
         return Deal(
             knowledge,
             material.target_vectors[rows],
             truth,
             pairs=n,
             queries=0,
-            notes=(f"{outside} vocabulary of {len(vocabulary.words):,} words and count as missed",),
+            notes=tuple(notes),
             rows=rows,
             door=door,
             doubt=f"the adversary's text is too unlike the targets' to tell: {outside} vocabulary"
@@ -185,6 +192,14 @@ class InversionGame(Parametrised):
             return np.arange(n, dtype=np.int64)
         chosen = generator(material.seed, "asked").permutation(n)[: self.max_targets]
         return np.sort(chosen).astype(np.int64)
+
+    def _seen(
+        self, read: list[str] | None, vocabulary: Vocabulary, only: frozenset[str] | None
+    ) -> InversionTruth | None:
+        if read is None:
+            return None
+        outside = _outside_counts(read, vocabulary, self.language, only)
+        return InversionTruth(word_sets(read, vocabulary), outside, vocabulary, groups=None, only=only)
 
     def _classes(self, texts: Sequence[str], vocabulary: Vocabulary) -> list[str] | None:
         if self.classes is None:

@@ -52,6 +52,10 @@ def detail(
     present; ``inside`` are the content words without those.
     """
     wanted = {"content_f1_in_vocabulary": Measure(inside, sets.f1)}
+    if truth.seen is not None:
+        read = sets.set_counts(truth.seen.labels, guess, columns=truth.content)
+        read[:, sets.PRESENT] += truth.seen.outside[:, 1]
+        wanted["content_f1_seen"] = Measure(read, sets.f1)
     for prefix, counts in (("content_", content), ("", every)):
         for name, statistic in _STATISTICS.items():
             if f"{prefix}{name}" != "content_f1":

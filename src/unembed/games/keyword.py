@@ -24,6 +24,7 @@ from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Mater
 from unembed.games.keyword_texts import KeywordKnowledge, Training, check_training, knowledge_of, training_texts
 from unembed.games.planting import Kind, Planted, write_codes
 from unembed.games.threat import Adversary
+from unembed.games.unseen import unread_keywords
 from unembed.metrics.classes import macro_recall
 from unembed.metrics.estimate import bootstrap, wilson
 from unembed.params import Parametrised
@@ -140,7 +141,8 @@ class KeywordGame(Parametrised):
         check_training(training)
         knowledge, pairs, queries = knowledge_of(material, training, self.keywords, asked)
         truth = KeywordTruth(present, asked, tuple(self.keywords), material.groups)
-        return Deal(knowledge, material.target_vectors, truth, pairs=pairs, queries=queries, notes=())
+        notes = unread_keywords(material, self.keywords, present, asked)
+        return Deal(knowledge, material.target_vectors, truth, pairs=pairs, queries=queries, notes=notes)
 
     def judge(self, truth: KeywordTruth, guess: KeywordGuess | EpochGuess, seed: int) -> Scores:
         """Accuracy per keyword, averaged; a slice per keyword.

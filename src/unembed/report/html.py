@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from unembed._version import __version__
-from unembed.report import attributes, facts, inversion, keywords, numbers, patterns, people, view, words
+from unembed.report import attributes, coverage, facts, inversion, keywords, numbers, patterns, people, view, words
 from unembed.report.clean import cleaned
 from unembed.results.schema import Run
 
@@ -67,6 +67,9 @@ def render_html(run: Run) -> str:
         level=words.LEVEL[run.verdict.level],
         encoder=facts.encoder_rows(run),
         data=facts.data_rows(run),
+        unit=coverage.unit(run),
+        read=coverage.sentence(run),
+        advice=coverage.advice(run),
         taxonomy=facts.taxonomy_rows(run),
         names=names,
         failed=[(facts.cell_title(cell), cell) for cell in run.cells if cell.status == "failed"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from unembed.report import attributes, facts, inversion, keywords, patterns, people, ranked, view
+from unembed.report import attributes, coverage, facts, inversion, keywords, patterns, people, ranked, view
 from unembed.report.clean import clean_text, cleaned
 from unembed.report.numbers import count
 from unembed.report.readers import Reader
@@ -49,6 +49,9 @@ def render_markdown(run: Run) -> str:
     if run.status != "complete":
         missing = "Parts of this audit are missing" if run.status == "partial" else "Nothing ran"
         lines += [f"**{missing}**: what is missing is not a sign of safety.", ""]
+    told = (coverage.sentence(run), coverage.advice(run))
+    if any(told):
+        lines += [escape(" ".join(part for part in told if part)), ""]
     if run.gate:
         lines += _policy(run.gate, {f.id: f for f in run.findings}, names)
     lines += _reading(run)

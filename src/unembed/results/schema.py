@@ -162,6 +162,17 @@ class CellRecord(Model):
     seconds: float = 0.0
 
 
+class Coverage(Model):
+    """How much of its texts the encoder reads."""
+
+    limit: int | None = Field(description="tokens of a text that the encoder reads; null: nobody knows how many")
+    kept: Literal["first", "last"] = Field(default="first", description="which of them are read")
+    texts: int
+    longer: int = Field(description="texts that are longer; where the limit is not known, those of over 200 words")
+    tokens: int | None = Field(default=None, description="tokens of all texts")
+    unread: int | None = Field(default=None, description="tokens that the encoder never saw")
+
+
 class DataCard(Model):
     """A corpus as it was used: where from, how many rows, what was removed."""
 
@@ -170,6 +181,7 @@ class DataCard(Model):
     rows: int
     fingerprint: str
     facts: dict[str, Any] = Field(default_factory=dict)
+    coverage: Coverage | None = Field(default=None, description="absent where the encoder reads texts of any length")
 
 
 class AdversaryCard(Model):
