@@ -211,7 +211,7 @@ class NamesGame(Parametrised):
             return self._detail(truth, said, seed)
 
         parts = np.stack([hits, np.ones(len(rows))], axis=1).astype(np.float64)
-        return Scores(parts, ratio, [truth.groups[int(i)] for i in rows], work_out, rate=True)
+        return Scores(parts, ratio, [truth.groups[int(i)] for i in rows], work_out)
 
     def _detail(self, truth: NamesTruth, said: Said, seed: int) -> Detail:
         def rate(rows: IntArray, hits: NDArray[np.bool_]) -> Estimate:
