@@ -96,6 +96,7 @@ class FingerprintGame(Parametrised):
         consequence="Whoever finds the vectors learns which model to attack them with, and can make pairs of their own "
         "wherever that model is to be had.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.002"),
+        version=2,
         needs_lineup=True,
     )
 

@@ -84,6 +84,7 @@ class NamesGame(Parametrised):
         consequence="Whoever holds the vectors can tell whom a text is about. Treat the vectors as personal data "
         "of the people named in the texts.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
+        version=2,
         attacks_of="inversion",
     )
 

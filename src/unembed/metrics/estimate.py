@@ -20,7 +20,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unembed.metrics.spread import Classes, FloatArray, Rates, Spread, Statistic, numbered, spread
+from unembed.metrics.spread import Classes, Rates, Spread, Statistic, numbered, spread
+from unembed.metrics.spread import FloatArray as FloatArray
 
 LEVEL = 0.95
 FEWEST_GROUPS = 5
