@@ -153,7 +153,8 @@ def _of_rates(
     rates = hits.sum(axis=0) / whole
     bounded = bool((hits >= 0).all() and (hits <= asked + 1e-9).all())
     lean = lean_of(hits.sum(axis=1), asked.sum(axis=1), value) if bounded else 0.0
-    texts, shares = _moves(hits, asked, rates, value, lean)
+    tosses = bool(((hits == 0) | (hits == asked)).all())
+    texts, shares = _moves(hits, asked, rates, value, 0.0 if tosses else lean)
     groups = None
     if together is not None:
         groups, shares = _moves(together[0][:, there], together[1][:, there], rates, value, lean)
@@ -180,7 +181,7 @@ def lean_of(hits: FloatArray, asked: FloatArray, value: float) -> float:
     """How far half a text, or group, of the rarer kind would move the sum of all.
 
     Near 0 or 1 most texts look alike, and the few that don't may be missing from the sample altogether. In the middle
-    both kinds are seen, and nothing is added.
+    both kinds are seen, and nothing is added; nor for single texts that are right or wrong, whose variance is known.
     """
     rates = hits[asked > 0] / asked[asked > 0]
     return float(rates.max() + rates.min() - 2 * value) / 2
