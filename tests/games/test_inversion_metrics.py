@@ -139,11 +139,13 @@ def test_bands_and_classes_have_f1_and_recall():
     assert {"word frequency", "word frequency, recall", "word"} <= {k for k, _ in found}
 
 
-def test_groups_give_a_cluster_bootstrap():
-    truth = truth_of([["apple"], ["apple"], ["bridge"], ["bridge"]])
-    grouped = InversionTruth(truth.labels, truth.outside, truth.vocabulary, ["a", "a", "b", "b"])
-    scores = InversionGame().judge(grouped, guess_of(truth, [["apple"]] * 4), 0)
-    assert {e.method for n, e in scores.secondary.items() if not np.isnan(e.value)} == {"cluster bootstrap"}
+@pytest.mark.parametrize(("documents", "method"), [(2, "too few groups"), (6, "cluster jackknife")])
+def test_texts_of_one_document_are_taken_together(documents, method):
+    truth = truth_of([["apple"], ["bridge"]] * documents)
+    groups = [i // 2 for i in range(2 * documents)]
+    grouped = InversionTruth(truth.labels, truth.outside, truth.vocabulary, groups)
+    scores = InversionGame().judge(grouped, guess_of(truth, [["apple"]] * len(groups)), 0)
+    assert {e.method for n, e in scores.secondary.items() if not np.isnan(e.value)} == {method}
 
 
 class TestDeal:

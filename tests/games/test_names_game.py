@@ -166,10 +166,10 @@ class TestJudge:
         truth = game.deal(grouped).truth
         half = perfect(truth).multiply(np.arange(len(truth.kind))[:, None] % 2).tocsr()
         scores = game.judge(truth, half, 0)
-        assert {s.estimate.method for s in scores.slices} == {"cluster bootstrap"}
+        assert {s.estimate.method for s in scores.slices} == {"cluster jackknife"}
         never = scores.secondary["replaced_name_said"]
-        assert (never.value, never.method) == (0, "wilson")
-        assert never.high == pytest.approx(wilson(0, 10).high), "ten documents can be drawn, and none has a hit"
+        assert (never.value, never.method) == (0, "cluster jackknife")
+        assert wilson(0, 10).high <= never.high < 0.5, "there are ten documents, and none has a hit"
 
     def test_the_table_has_originals_on_its_diagonal(self, stuff):
         game = NamesGame(names=NAMES, swaps=9)

@@ -19,7 +19,8 @@ from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Encoder, Vectors
 from unembed.games.rows import text_rows
 from unembed.games.threat import Adversary
-from unembed.metrics.estimate import Estimate, FloatArray, Measure, apart, bootstrap, bootstrap_all
+from unembed.metrics.estimate import Estimate, difference, interval, undefined
+from unembed.metrics.spread import FloatArray, Spread, numbered, spread
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -169,8 +170,8 @@ class Detail:
 class Scores:
     """A judged guess: one row of counts a target, and the statistic that turns their sums into the metric.
 
-    Rows are kept so that a guess and its floor can be compared on the same targets (paired bootstrap). The
-    detail is worked out when somebody looks at it: of most floors nobody does.
+    Rows are kept so that a guess and its floor can be compared on the same targets. The detail is worked out
+    when somebody looks at it: of most floors nobody does.
     """
 
     parts: FloatArray
@@ -178,7 +179,7 @@ class Scores:
     groups: Sequence[object] | None = None
     work_out: Callable[[], Detail] = Detail
     rate: bool = False
-    """Whether the metric is a share of hits: then nothing but hits, or none, still gets an interval with a width."""
+    """Whether the metric lies between 0 and 1, for a statistic that is not one of ``Rates``, which are known to."""
 
     @cached_property
     def _detail(self) -> Detail:
@@ -203,22 +204,18 @@ class Scores:
         """The metric on some of the targets."""
         return float(self.statistic(self.parts[rows].sum(axis=0)))
 
-    def estimate(self, rng: np.random.Generator) -> Estimate:
-        """The metric with its interval."""
-        measure = Measure(self.parts, self.statistic, rate=self.rate)
-        return bootstrap_all({"": measure}, rng=rng, groups=self.groups)[""]
+    @cached_property
+    def _spread(self) -> Spread:
+        labels = None if self.groups is None else numbered(self.groups)
+        return spread(np.asarray(self.parts, dtype=np.float64), self.statistic, labels, rate=self.rate)
 
-    def excess_over(self, floor: Scores, rng: np.random.Generator) -> Estimate:
+    def estimate(self, rng: np.random.Generator | None = None) -> Estimate:
+        """The metric with its interval; nothing is drawn at random, so ``rng`` may be left out."""
+        return interval(self._spread, len(self.parts)) if len(self.parts) else undefined()
+
+    def excess_over(self, floor: Scores, rng: np.random.Generator | None = None) -> Estimate:
         """This guess minus another one on the same targets, with a paired interval."""
-        width = self.parts.shape[1]
-
-        def difference(sums: FloatArray) -> FloatArray:
-            return np.asarray(self.statistic(sums[..., :width]) - floor.statistic(sums[..., width:]))
-
-        found = bootstrap(np.hstack([self.parts, floor.parts]), difference, rng=rng, groups=self.groups)
-        if self.rate and found.low == found.high:
-            return apart(self.estimate(rng), floor.estimate(rng))
-        return found
+        return difference(self._spread, floor._spread, len(self.parts)) if len(self.parts) else undefined()
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,8 @@ from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Lineup, Material, Scores, SliceScore
 from unembed.games.rows import hold_back, stack_rows
 from unembed.games.threat import Adversary
-from unembed.metrics.estimate import FloatArray, ratio, share
+from unembed.metrics.estimate import share
+from unembed.metrics.spread import FloatArray, Rates
 from unembed.params import Parametrised
 from unembed.seeds import generator
 
@@ -95,6 +96,7 @@ class FingerprintGame(Parametrised):
         consequence="Whoever finds the vectors learns which model to attack them with, and can make pairs of their own "
         "wherever that model is to be had.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.002"),
+        version=2,
         needs_lineup=True,
     )
 
@@ -163,7 +165,7 @@ class FingerprintGame(Parametrised):
         right = named[np.arange(len(named)), truth.labels]
         if truth.own is None:
             one = np.ones(len(right))
-            return Scores(np.stack([right, one, right, one], axis=1), _halves, truth.groups, rate=True)
+            return Scores(np.stack([right, one, right, one], axis=1), _halves, truth.groups)
         own, mine = truth.own, truth.labels == truth.own
         said = named[:, own]
         parts = np.stack([said * mine, mine, (1 - said) * ~mine, ~mine], axis=1)
@@ -193,7 +195,7 @@ class FingerprintGame(Parametrised):
                 slices.append(SliceScore("encoder", name, estimate, floor))
             return Detail(secondary, tuple(sorted(slices, key=lambda s: s.name != truth.encoders[own])))
 
-        return Scores(parts, _halves, truth.groups, work_out, rate=True)
+        return Scores(parts, _halves, truth.groups, work_out)
 
     def prior_guess(self, knowledge: FingerprintKnowledge, n: int) -> FingerprintGuess:
         """All candidates of the dimension alike: each is named equally often."""
@@ -246,9 +248,12 @@ def _first(evidence: FloatArray) -> FloatArray:
     return np.asarray(best / best.sum(axis=1, keepdims=True))
 
 
-def _halves(sums: FloatArray) -> FloatArray:
-    """The mean of two shares."""
-    return (ratio(sums[..., :2]) + ratio(sums[..., 2:])) / 2
+def _two_shares(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return sums[..., ::2], sums[..., 1::2]
+
+
+#: The mean of two shares.
+_halves = Rates(_two_shares)
 
 
 def _groups(truth: FingerprintTruth, rows: IntArray) -> list[object] | None:

@@ -85,6 +85,7 @@ class NamesGame(Parametrised):
         consequence="Whoever holds the vectors can tell whom a text is about. Treat the vectors as personal data "
         "of the people named in the texts.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
+        version=2,
         attacks_of="inversion",
     )
 
@@ -212,7 +213,7 @@ class NamesGame(Parametrised):
             return self._detail(truth, said, seed)
 
         parts = np.stack([hits, np.ones(len(rows))], axis=1).astype(np.float64)
-        return Scores(parts, ratio, [truth.groups[int(i)] for i in rows], work_out, rate=True)
+        return Scores(parts, ratio, [truth.groups[int(i)] for i in rows], work_out)
 
     def _detail(self, truth: NamesTruth, said: Said, seed: int) -> Detail:
         def rate(rows: IntArray, hits: NDArray[np.bool_]) -> Estimate:

@@ -101,6 +101,7 @@ class PatternGame(Parametrised):
         consequence="Numbers that were never meant to leave the text, such as birth dates, accounts or phone numbers, "
         "can be read off the vectors, in part or whole. Treat the vectors as if they held them.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
+        version=2,
     )
 
     def __init__(

@@ -1,22 +1,31 @@
 """Estimate: a value is never shown without its interval.
 
-Rates get Wilson's interval; everything else a bootstrap over texts, or over documents where several
-texts of one document are scored, because such texts are not independent.
+Every interval follows from how far each text moves the metric (``metrics.spread``), or each group where texts belong
+together, because such texts are not independent. Three things keep it from being too narrow:
+
+- Student's t, with one degree of freedom less than there are texts or groups, and fewer where some weigh more.
+- For metrics between 0 and 1, pseudo-observations: t² of them, half right and half wrong, each of the weight of one
+  independent observation (Agresti and Coull; Price and Bonett for means of several rates; Korn and Graubard for
+  groups). Without them, a metric near 0 or 1 has hardly any variance left to be seen.
+- Fewer than ``FEWEST_GROUPS`` groups say nothing: the interval is then all that the metric can be, and a metric without
+  bounds is undefined.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from unembed.metrics.spread import Classes, Rates, Spread, Statistic, numbered, spread
+from unembed.metrics.spread import FloatArray as FloatArray
 
-BOOTSTRAP_ROUNDS = 1000
 LEVEL = 0.95
+FEWEST_GROUPS = 5
+TOO_FEW = "too few groups"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +37,7 @@ class Estimate:
     high: float
     n: int
     level: float = LEVEL
-    method: str = "bootstrap"
+    method: str = "jackknife"
 
     def __post_init__(self) -> None:
         if math.isnan(self.value):
@@ -40,6 +49,13 @@ class Estimate:
 def undefined(n: int = 0, method: str = "undefined") -> Estimate:
     """An estimate that says nothing could be measured."""
     return Estimate(math.nan, math.nan, math.nan, n, method=method)
+
+
+def quantile(level: float, freedom: float) -> float:
+    """The two-sided quantile of Student's t, e.g. 2.01 for 0.95 and 49 degrees of freedom."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(max(freedom, 0.1), 0.5 + level / 2))
 
 
 def normal_quantile(level: float) -> float:
@@ -62,144 +78,170 @@ def wilson(successes: int, n: int, *, level: float = LEVEL) -> Estimate:
     return Estimate(p, min(p, max(0.0, centre - half)), max(p, min(1.0, centre + half)), n, level, "wilson")
 
 
-def bootstrap(
-    parts: NDArray[np.floating] | NDArray[np.integer],
-    statistic: Callable[[FloatArray], FloatArray],
-    *,
-    rng: np.random.Generator,
-    groups: Sequence[object] | None = None,
-    level: float = LEVEL,
-    rounds: int = BOOTSTRAP_ROUNDS,
-) -> Estimate:
-    """Bootstrap of a statistic of the column sums of ``parts`` (one row a text).
+def interval(found: Spread, n: int, *, level: float = LEVEL) -> Estimate:
+    """The interval of a value that follows from how far texts, or groups, move it."""
+    value, variance = found.value, found.variance
+    few = found.groups is not None and found.count < FEWEST_GROUPS
+    method = TOO_FEW if few else "jackknife" if found.groups is None else "cluster jackknife"
+    if math.isnan(value) or math.isnan(variance):
+        return undefined(n)
+    if found.count == 0:
+        return Estimate(value, min(value, 0.0), max(value, 1.0), n, level, method)
+    if found.classes is None:
+        if few or found.count < 2:
+            return undefined(n, method)
+        half = quantile(level, found.units - 1) * math.sqrt(variance)
+        return Estimate(value, value - half, value + half, n, level, method)
+    if few:
+        return Estimate(value, 0.0, 1.0, n, level, method)
+    t = quantile(level, found.units - 1)
+    centre, variance = _with_pseudo_observations(found.classes, min(variance, found.largest_variance), t)
+    half = t * math.sqrt(variance)
+    return Estimate(value, min(value, max(0.0, centre - half)), max(value, min(1.0, centre + half)), n, level, method)
 
-    ``statistic`` maps sums ``[..., columns]`` to values ``[...]``; pooled F1 is one of (tp, fp, fn), a mean
-    one of (sum, count). Rows of one group are drawn together.
+
+def _with_pseudo_observations(classes: Classes, variance: float, t: float) -> tuple[float, float]:
+    """Value and variance after t² pseudo-observations, half right and half wrong, shared out among the classes.
+
+    How many independent observations a class holds follows from comparing the variance with that of coin tosses; where
+    nothing varies, each text or group is one.
     """
-    wanted = {"": Measure(parts, statistic)}
-    return bootstrap_all(wanted, rng=rng, groups=groups, level=level, rounds=rounds)[""]
+    count = len(classes.rates)
+    tosses = float((classes.rates * (1 - classes.rates) / classes.asked).sum()) / count**2
+    seen = classes.units
+    if tosses > 0 and variance > 0:
+        seen = classes.asked * tosses / variance
+    added = t * t / count
+    rates = (seen * classes.rates + added / 2) / (seen + added)
+    return float(rates.mean()), float((rates * (1 - rates) / (seen + added)).sum()) / count**2
+
+
+def difference(one: Spread, other: Spread, n: int, *, level: float = LEVEL) -> Estimate:
+    """One value minus another of the same texts, its interval put together from theirs and from how they move together.
+
+    Two guesses that answer alike on every text seen may still differ on others: pseudo-observations that tell them
+    apart keep the interval between two metrics of 0 to 1 from having no width.
+    """
+    first, second = interval(one, n, level=level), interval(other, n, level=level)
+    if math.isnan(first.value) or math.isnan(second.value):
+        return undefined(n)
+    if TOO_FEW in (first.method, second.method):
+        return Estimate(first.value - second.value, -1.0, 1.0, n, level, TOO_FEW)
+    product = math.sqrt(one.variance * other.variance)
+    shared = (one.variance + other.variance - one.variance_against(other)) / (2 * product) if product > 0 else 0.0
+    found = apart(first, second, together=max(-1.0, min(1.0, shared)))
+    if one.classes is None or other.classes is None:
+        return replace(found, method=first.method)
+    pseudo = normal_quantile(level) ** 2
+    least = pseudo / (min(one.units, other.units) + pseudo) / 2
+    low, high = min(found.low, found.value - least), max(found.high, found.value + least)
+    return replace(found, low=max(-1.0, low), high=min(1.0, high), method=first.method)
+
+
+def apart(one: Estimate, other: Estimate, *, together: float = 0.0) -> Estimate:
+    """The difference of two values, its interval put together from theirs (Newcombe's hybrid score interval).
+
+    ``together`` is their correlation: of two rates of the same texts part of the variation is shared.
+    """
+
+    def reach(first: float, second: float) -> float:
+        return math.sqrt(max(0.0, first**2 + second**2 - 2 * together * first * second))
+
+    value = one.value - other.value
+    low = value - reach(one.value - one.low, other.high - other.value)
+    high = value + reach(one.high - one.value, other.value - other.low)
+    return Estimate(value, low, high, one.n, one.level, "newcombe")
 
 
 @dataclass(frozen=True)
 class Measure:
-    """Something to bootstrap: one row of ``parts`` a text, and the statistic of their column sums.
+    """Something to measure: one row of ``parts`` per text, and the statistic of their column sums.
 
-    ``n`` is how many texts it rests on, where that is not all of them. Of a ``rate`` that is 0 or 1 a bootstrap would
-    make an interval of no width: Wilson's over what can be drawn independently (texts, or groups of them) is given.
+    ``n`` is how many texts it rests on, where that is not all of them. ``rate`` says that it lies between 0 and 1, for
+    a statistic that is not one of ``Rates``, which are known to.
     """
 
     parts: NDArray[np.floating] | NDArray[np.integer]
-    statistic: Callable[[FloatArray], FloatArray]
+    statistic: Statistic
     n: int | None = None
     rate: bool = False
 
     @classmethod
     def share(cls, values: Sequence[float] | NDArray[np.floating] | NDArray[np.bool_]) -> Measure:
         """The share of texts that are 1 (the others 0; NaN doesn't count)."""
-        return replace(cls.mean(values), rate=True)
+        return cls.mean(values)
 
     @classmethod
     def mean(cls, values: Sequence[float] | NDArray[np.floating] | NDArray[np.bool_]) -> Measure:
-        """The mean of one number a text; texts without a number (NaN) don't count."""
+        """The mean of one number per text; texts without a number (NaN) don't count."""
         array = np.asarray(values, dtype=np.float64)
         known = ~np.isnan(array)
         return cls(np.stack([np.where(known, array, 0), known], axis=1), ratio, int(known.sum()))
 
 
+def bootstrap(
+    parts: NDArray[np.floating] | NDArray[np.integer],
+    statistic: Statistic,
+    *,
+    rng: np.random.Generator | None = None,
+    groups: Sequence[object] | None = None,
+    level: float = LEVEL,
+) -> Estimate:
+    """A statistic of the column sums of ``parts`` (one row per text) with its interval; see ``bootstrap_all``."""
+    return bootstrap_all({"": Measure(parts, statistic)}, rng=rng, groups=groups, level=level)[""]
+
+
 def bootstrap_all(
     wanted: Mapping[str, Measure],
     *,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
     groups: Sequence[object] | None = None,
     level: float = LEVEL,
-    rounds: int = BOOTSTRAP_ROUNDS,
 ) -> dict[str, Estimate]:
-    """Many measures of the same texts on the same draws: the draws are what a bootstrap spends its time on."""
-    if not wanted:
-        return {}
+    """Many measures of the same texts, each with its interval.
+
+    A statistic maps sums ``[..., columns]`` to values ``[...]``; pooled F1 is one of (hits, guessed, present), a mean
+    one of (sum, count). Texts of one group are taken to belong together. Nothing is drawn at random any more: ``rng``
+    is not used, and may be left out.
+    """
     for name, measure in wanted.items():
         if np.ndim(measure.parts) != 2:
             raise ValueError(f"parts{f' of {name}' if name else ''} must be 2-d, got {np.ndim(measure.parts)}-d")
-    rows = np.hstack([np.asarray(m.parts, dtype=np.float64) for m in wanted.values()])
-    n = len(rows)
-    if n == 0:
+    if not wanted or not len(next(iter(wanted.values())).parts):
         return {name: undefined() for name in wanted}
-    ends = np.cumsum([0, *(m.parts.shape[1] for m in wanted.values())])
-    columns = {name: slice(int(a), int(b)) for name, a, b in zip(wanted, ends[:-1], ends[1:], strict=True)}
-    method = "bootstrap"
-    if groups is not None:
-        labels = np.unique(np.asarray([str(g) for g in groups]), return_inverse=True)[1]
-        clusters = int(labels.max()) + 1
-        if clusters < n:
-            summed = np.zeros((clusters, rows.shape[1]))
-            np.add.at(summed, labels, rows)
-            rows, method = summed, "cluster bootstrap"
-    total = rows.sum(axis=0)
-    drawn = len(rows)
-    values = {name: np.empty(rounds) for name in wanted}
-    step = max(1, int(4e6 // drawn))
-    for start in range(0, rounds, step):
-        count = min(step, rounds - start)
-        sums = _draws(count, drawn, rng) @ rows
-        for name, measure in wanted.items():
-            values[name][start : start + count] = measure.statistic(sums[:, columns[name]])
+    labels = None if groups is None else numbered(groups)
     found = {}
     for name, measure in wanted.items():
-        value, known = float(measure.statistic(total[columns[name]])), values[name][~np.isnan(values[name])]
-        size = n if measure.n is None else measure.n
-        if math.isnan(value) or not len(known):
-            found[name] = undefined(size)
-            continue
-        if measure.rate and value in (0.0, 1.0):
-            apart = int((rows[:, columns[name]][:, 1] > 0).sum())
-            bounds = wilson(apart if value else 0, apart, level=level)
-            found[name] = replace(bounds, n=size)
-            continue
-        low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
-        found[name] = Estimate(value, min(value, float(low)), max(value, float(high)), size, level, method)
+        rows = np.asarray(measure.parts, dtype=np.float64)
+        moved = spread(rows, measure.statistic, labels, rate=measure.rate)
+        found[name] = interval(moved, len(rows) if measure.n is None else measure.n, level=level)
     return found
-
-
-def _draws(rounds: int, n: int, rng: np.random.Generator) -> FloatArray:
-    """How often each of ``n`` rows is drawn in each round of ``n`` draws with replacement."""
-    drawn = rng.integers(0, n, size=(rounds, n)) + np.arange(rounds)[:, None] * n
-    return np.bincount(drawn.ravel(), minlength=rounds * n).reshape(rounds, n).astype(np.float64)
 
 
 def mean(
     values: Sequence[float] | NDArray[np.floating] | NDArray[np.bool_],
     *,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
     groups: Sequence[object] | None = None,
     level: float = LEVEL,
 ) -> Estimate:
-    """The mean of one number a text; texts without a number (NaN) don't count."""
-    array = np.asarray(values, dtype=np.float64)
-    known = ~np.isnan(array)
-    kept = None if groups is None else [g for g, k in zip(groups, known, strict=True) if k]
-    parts = np.stack([array[known], np.ones(int(known.sum()))], axis=1)
-    return bootstrap(parts, ratio, rng=rng, groups=kept, level=level)
+    """The mean of one number per text; texts without a number (NaN) don't count."""
+    return bootstrap_all({"": Measure.mean(values)}, rng=rng, groups=groups, level=level)[""]
 
 
 def share(
     values: Sequence[float] | NDArray[np.floating] | NDArray[np.bool_],
     *,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
     groups: Sequence[object] | None = None,
 ) -> Estimate:
     """The share of texts that are 1, with an interval that has a width even where all or none are."""
-    return bootstrap_all({"": Measure.share(values)}, rng=rng, groups=groups)[""]
+    return mean(values, rng=rng, groups=groups)
 
 
-def apart(one: Estimate, other: Estimate) -> Estimate:
-    """The difference of two rates, its interval put together from theirs (Newcombe's hybrid score interval)."""
-    difference = one.value - other.value
-    low = difference - math.hypot(one.value - one.low, other.high - other.value)
-    high = difference + math.hypot(one.high - one.value, other.value - other.low)
-    return Estimate(difference, low, high, one.n, one.level, "newcombe")
+def _first_of_second(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return sums[..., :1], sums[..., 1:2]
 
 
-def ratio(sums: FloatArray) -> FloatArray:
-    """First column over second, NaN where the second is zero."""
-    part, whole = sums[..., 0], sums[..., 1]
-    return np.asarray(np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole != 0))
+#: First column over second, NaN where the second is zero.
+ratio = Rates(_first_of_second)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unembed.metrics.estimate import FloatArray
+from unembed.metrics.spread import FloatArray, Rates
 
 HITS, GUESSED, PRESENT = 0, 1, 2
 
@@ -31,19 +31,24 @@ def set_counts(
     return np.stack([both @ value, guessed @ value, true @ value], axis=1)
 
 
-def precision(sums: FloatArray) -> FloatArray:
-    """Share of the guessed words that were there; 0 where nothing was guessed."""
-    return _share(sums[..., HITS], sums[..., GUESSED])
+def _precision(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return sums[..., HITS, None], sums[..., GUESSED, None]
 
 
-def recall(sums: FloatArray) -> FloatArray:
-    """Share of the words present that were guessed; 0 where nothing was there."""
-    return _share(sums[..., HITS], sums[..., PRESENT])
+def _recall(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return sums[..., HITS, None], sums[..., PRESENT, None]
 
 
-def f1(sums: FloatArray) -> FloatArray:
-    """Harmonic mean of precision and recall: 2 hits / (guessed + present)."""
-    return _share(2 * sums[..., HITS], sums[..., GUESSED] + sums[..., PRESENT])
+def _f1(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return 2 * sums[..., HITS, None], (sums[..., GUESSED] + sums[..., PRESENT])[..., None]
+
+
+#: Share of the guessed words that were there; 0 where nothing was guessed.
+precision = Rates(_precision, empty=0.0)
+#: Share of the words present that were guessed; 0 where nothing was there.
+recall = Rates(_recall, empty=0.0)
+#: Harmonic mean of precision and recall: 2 hits / (guessed + present).
+f1 = Rates(_f1, empty=0.0)
 
 
 def f1_per_text(counts: FloatArray) -> FloatArray:
@@ -62,8 +67,3 @@ def best_prefix(hit_mass: FloatArray, present_mass: float, *, size: FloatArray |
     if not len(hits) or present_mass <= 0:
         return 0
     return int(np.argmax(2 * hits / (guesses + present_mass))) + 1
-
-
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
