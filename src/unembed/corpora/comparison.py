@@ -29,7 +29,9 @@ _OPTIONAL_MARKS = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u
 # Look empty, though Unicode calls them letters, marks or symbols.
 _BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
-_BLOCK = "address article aside blockquote body br caption center dd div dl dt figure footer form h1 h2 h3 h4 h5 h6 head "
+_BLOCK = (
+    "address article aside blockquote body br caption center dd div dl dt figure footer form h1 h2 h3 h4 h5 h6 head "
+)
 _BLOCK += "header hr html li main nav ol option p pre section select table tbody td textarea tfoot th thead title tr ul"
 _INLINE = "a abbr acronym b bdi bdo big button cite code del dfn em font i img input ins kbd label mark q s samp small "
 _INLINE += "span strike strong sub sup time tt u var wbr"
@@ -41,7 +43,9 @@ _UNSHOWN = re.compile(
 _SOFT_BREAK = re.compile(r"=[ \t]*\r?\n")
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])-[ \t]*\r?\n[ \t>]*(?=[^\W\d_])")
 # Scripts that are written without spaces between words: kana, Han, Thai, Lao, Burmese, Khmer.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
 _CUT = re.compile(rf"[{_UNSPACED}]|[^{_UNSPACED}]+")
 
 

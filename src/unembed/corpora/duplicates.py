@@ -5,9 +5,9 @@ sketch is involved: every pair a rule describes is found, and no other):
 
 1. *Equal*: the same words.
 2. *Near*: the sets of word 3-grams have a Jaccard index of at least a threshold.
-3. *Quoted*: of the word 2-grams of the shorter text more than a third stand in the longer one too, and so do more than a
-   third of those that are rare in the collection, at least three. This finds quotations, excerpts, and texts that were
-   retyped or partly reworded. Texts made from one template share many 2-grams but few rare ones, and stay.
+3. *Quoted*: of the word 2-grams of the shorter text more than a third stand in the longer one too, and so do more
+   than a third of those that are rare in the collection, at least three. This finds quotations, excerpts, and texts
+   that were retyped or partly reworded. Texts made from one template share many 2-grams but few rare ones, and stay.
 
 COST
 """
@@ -58,7 +58,7 @@ class LeakReport:
     exact: int
     """Removed because a target is the same text but for case, white space and punctuation."""
     disguised: int
-    """Removed because a target is the same text but for mark-up, invisible characters, accents or look-alike letters."""
+    """Removed because a target is the same text but for mark-up, accents, invisible or look-alike characters."""
     near: int
     """Removed because a target shares most of its word 3-grams."""
     quoted: int
@@ -145,7 +145,7 @@ def _but(done: BoolArray, mine: Sequence[list[str]], find: Callable[[list[list[s
     """What ``find`` says of the texts that are not done yet; False for the others."""
     found = np.zeros(len(done), dtype=bool)
     rest = np.flatnonzero(~done)
-    found[rest] = find([mine[i] for i in rest])
+    found[rest] = find([mine[int(i)] for i in rest])
     return found
 
 

@@ -41,7 +41,7 @@ class Shingles:
         self.sizes = np.bincount(self.documents, minlength=self.n)
 
     def similar(self, threshold: float, *, once: bool = False) -> Iterator[Pairs]:
-        """Blocks of pairs whose Jaccard index reaches the threshold; ``once``: a left row is given until it is found."""
+        """Blocks of pairs whose Jaccard index reaches the threshold; ``once``: a left row only until it is found."""
         starts = np.concatenate([[0], np.cumsum(self.sizes)])[:-1]
         place = np.arange(len(self.documents)) - starts[self.documents]
         # Sets with Jaccard >= t share one of the |s| - ceil(t |s|) + 1 rarest elements of either.
@@ -60,7 +60,7 @@ class Shingles:
         """Blocks of pairs that share so much of the smaller text, of all its n-grams and of its rare ones.
 
         Of all: ``share`` of them and ``spare`` more; of the rare: ``share`` and one more, at least ``least``. A left
-        row is given until it is found.
+        row is given only until it is found.
         """
         telling = rare[self.shingles]
         rares = np.bincount(self.documents[telling], minlength=self.n)

@@ -69,7 +69,9 @@ def _ten_percent(text: str, other: str, rng: random.Random) -> str:
 def _mistyped(word: str, rng: random.Random) -> str:
     i, letter = rng.randrange(len(word)), rng.choice(_LETTERS)
     swapped = word[:i] + word[i + 1 : i + 2] + word[i : i + 1] + word[i + 2 :]
-    return rng.choice((word[:i] + letter + word[i:], word[:i] + word[i + 1 :], swapped, word[:i] + letter + word[i + 1 :]))
+    return rng.choice(
+        (word[:i] + letter + word[i:], word[:i] + word[i + 1 :], swapped, word[:i] + letter + word[i + 1 :])
+    )
 
 
 def _typos(every: int) -> Make:
