@@ -9,7 +9,8 @@ sketch is involved: every pair a rule describes is found, and no other):
    than a third of those that are rare in the collection, at least three. This finds quotations, excerpts, and texts
    that were retyped or partly reworded. Texts made from one template share many 2-grams but few rare ones, and stay.
 
-COST
+The time grows with the number of words and of pairs that share a rare n-gram, not with the number of all pairs. 10,000
+texts against 10,000 took 5 s on one core for texts of 66 words and 10 s for e-mails (``benchmarks/twins.py``).
 """
 
 from __future__ import annotations
