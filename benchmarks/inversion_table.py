@@ -93,7 +93,7 @@ def split_sides(options: argparse.Namespace) -> tuple[Corpus, Corpus]:
     target = target.select(generator(0, "target").permutation(len(target))[: options.targets])
     print(
         f"targets: {len(target):,} sentences of {len(groups) - len(half):,} {group}s that the adversary never saw; "
-        f"removed from its side: {leaks.exact} exact and {leaks.near} near duplicates of targets"
+        f"removed from its side: {leaks.removed} duplicates of targets"
     )
     return known, target
 

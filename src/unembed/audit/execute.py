@@ -18,8 +18,9 @@ from unembed.audit.coverage import with_coverage
 from unembed.audit.folder import RunFolder, now
 from unembed.audit.live import save_recipe
 from unembed.audit.plan import Cell, deal_seed, make_plan, played_games
-from unembed.audit.prepare import Sides, encode_sides, open_encoder, read_sides
+from unembed.audit.prepare import Sides, encode_queries, encode_sides, open_encoder, read_sides
 from unembed.audit.spec import AuditSpec
+from unembed.audit.twins import remove_vector_twins
 from unembed.encoders.base import Encoder, EncoderCard, is_white_box
 from unembed.encoders.cache import inside
 from unembed.errors import MissingExtraError, NothingRanError
@@ -56,15 +57,22 @@ def audit(
     sides = with_coverage(sides, encoder)
     progress("loading encoder", 1, 1)
     digest = "" if card.cache_key("document") else _vectors_digest(sides, encoder)
-    plan = make_plan(spec, sides, card, digest, white_box=is_white_box(inside(encoder)))
+    white_box = is_white_box(inside(encoder))
+    plan = make_plan(spec, sides, card, digest, white_box=white_box)
     if not plan.cells:
         reasons = "; ".join(dict.fromkeys(s.reason for s in plan.skipped[:4]))
         raise NothingRanError(f"nothing to run: {reasons}")
+    # Only vectors show some copies of targets, so both sides are encoded before the cells get their final identity.
+    key = card.cache_key("document") or digest
+    sides, encoded = remove_vector_twins(sides, encoder, key, folder.path, folder.work, progress)
+    plan = make_plan(spec, sides, card, digest, white_box=white_box)
     results = {c.key: r for c in plan.cells if (r := folder.finished(c.key)) and _reusable(r, spec)}
     missing = [c for c in plan.cells if c.key not in results]
     folder.event("planned", cells=len(plan.cells), done=len(results), missing=len(missing))
     if missing:
-        encode_sides(spec, sides, encoder, wanted_queries(spec, sides, missing), folder.work, progress)
+        if not encoded:
+            encode_sides(sides, encoder, folder.work, progress)
+        encode_queries(encoder, wanted_queries(spec, sides, missing), folder.work, progress)
         save_recipe(spec, encoder, folder.work)
         folder.event("encoded", encoder=card.name)
         _run_cells(spec, folder, missing, card, sides, progress)

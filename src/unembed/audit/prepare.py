@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -97,8 +97,7 @@ def read_sides(spec: AuditSpec) -> Sides:
             facts={
                 "split by": spec.data.group or spec.data.time or "text",
                 "share": spec.share,
-                **{f"leaks {k}": v for k, v in asdict(split.report.leaks).items() if k in ("exact", "near")},
-                "near-duplicate threshold": split.report.leaks.threshold,
+                **_removed(split.report.leaks),
             },
         ),
     ]
@@ -172,9 +171,19 @@ def _read_external(spec: AuditSpec, target: Corpus) -> tuple[Corpus, DataCard]:
     corpus, leaks = duplicates.remove_leaks(corpus, target)
     if not len(corpus):
         raise CannotMeasureError(f"{corpus.name}: every text is a near-duplicate of a target")
-    facts |= {"leaks exact": leaks.exact, "leaks near": leaks.near}
+    facts |= _removed(leaks)
     card = DataCard(role="external", name=corpus.name, rows=len(corpus), fingerprint=corpus.fingerprint, facts=facts)
     return corpus, card
+
+
+def _removed(leaks: duplicates.LeakReport) -> dict[str, int]:
+    """What was taken from the adversary's texts because it is a copy of a target, in a reader's words."""
+    return {
+        "copies of targets removed": leaks.exact,
+        "disguised copies of targets removed": leaks.disguised,
+        "near-duplicates of targets removed": leaks.near,
+        "quotations of targets removed": leaks.quoted,
+    }
 
 
 def _generate(name: str, rows: int, seed: int) -> Corpus:
@@ -212,15 +221,8 @@ def _stored_vectors(spec: AuditSpec, sides: Sides) -> Encoder:
     return stored
 
 
-def encode_sides(
-    spec: AuditSpec,
-    sides: Sides,
-    encoder: Encoder,
-    queries: dict[str, list[str]],
-    work: Path,
-    progress: Progress,
-) -> None:
-    """Encode every text of both sides and every query once; write corpora and vectors to the work folder."""
+def encode_sides(sides: Sides, encoder: Encoder, work: Path, progress: Progress) -> None:
+    """Encode every text of both sides once; write corpora and vectors to the work folder."""
     corpora = {"target": sides.target, **sides.known}
     for name, corpus in corpora.items():
         save_corpus(corpus, work / f"{name}.parquet")
@@ -229,6 +231,10 @@ def encode_sides(
         else:
             save_vectors(_encode_texts(encoder, corpus.texts, f"{name} texts", progress), work / name)
     save_seen(sides.seen, work / "target")
+
+
+def encode_queries(encoder: Encoder, queries: dict[str, list[str]], work: Path, progress: Progress) -> None:
+    """Encode every query once; write texts and vectors to the work folder."""
     for name, texts in queries.items():
         asked = Corpus.of(texts, name=name)
         save_corpus(asked, work / f"queries-{name}.parquet")

@@ -207,8 +207,8 @@ def _two_adversaries(
     notes = (
         f"targets: {len(split.target):,} texts of {near.name} from {split.report.target_groups:,} values of "
         f"'{group}' that the adversary has not seen",
-        f"pairs: {len(known):,} of the same domain ({near.name}; {near_leaks.exact + near_leaks.near} duplicates of "
-        f"targets removed), {len(cross):,} of another ({far.name}; {leaks.exact + leaks.near} removed)",
+        f"pairs: {len(known):,} of the same domain ({near.name}; {near_leaks.removed} duplicates of "
+        f"targets removed), {len(cross):,} of another ({far.name}; {leaks.removed} removed)",
     )
     return Sides(split.target, {IN: known, CROSS: cross}, fit, group, language, notes)
 
