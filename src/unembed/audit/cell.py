@@ -286,7 +286,7 @@ def _slices(task: Task, played: Play) -> list[Slice]:
         hidden = task.masked_slices and part.kind in MASKED_SLICES
         floor = played.floor_slices.get((part.kind, part.name)) if part.floor is None else part.floor
         name = f"{mask(part.name)} ({part.kind} {number})" if hidden else part.name
-        slices.append(Slice(kind=part.kind, name=name, estimate=part.estimate, floor=floor))
+        slices.append(Slice(kind=part.kind, name=name, estimate=part.estimate, floor=floor, clear=part.clear))
     return slices
 
 

@@ -27,7 +27,7 @@ from unembed.games.columns import absent, as_number, holds_quantities
 from unembed.games.planting import Kind, Planted, nearest_code_rate, strength_for, write_codes
 from unembed.games.text_baseline import TextReader
 from unembed.games.threat import Adversary
-from unembed.metrics.classes import macro_recall, top_k_hits
+from unembed.metrics.classes import macro_recall, recognised, top_k_hits
 from unembed.metrics.estimate import Estimate, mean, wilson
 from unembed.params import Parametrised
 from unembed.seeds import generator, seed_for
@@ -74,7 +74,7 @@ class AttributeGame(Parametrised):
         consequence="Vectors without names still point to people: whoever knows the attribute for some texts "
         "can tell it for others.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024"),
-        version=3,
+        version=4,
         plays_texts=True,
         evidence=("accuracy", "top5_accuracy"),
     )
@@ -212,7 +212,7 @@ class AttributeGame(Parametrised):
         def work_out() -> Detail:
             rng = generator(seed, "attribute", "judge")
             slices = _by_class(truth, guess)
-            exposed = sum(s.floor is not None and s.estimate.low > s.floor for s in slices)
+            exposed = sum(bool(s.clear) for s in slices)
             secondary = {**_shares(truth, guess, rng), "classes_recognised": wilson(exposed, len(slices))}
             if truth.reading is not None:
                 read = Scores(_class_parts(truth, truth.reading), macro_recall, truth.groups)
@@ -302,13 +302,12 @@ def _shares(truth: AttributeTruth, guess: AttributeGuess, rng: np.random.Generat
 
 def _by_class(truth: AttributeTruth, guess: AttributeGuess) -> tuple[SliceScore, ...]:
     """How often each class is recognised against how often others are taken for it; most exposed first."""
-    right, said = top_k_hits(guess, truth.labels, 1), guess.argmax(axis=1)
-    slices = []
-    for c, name in enumerate(truth.classes):
-        own = truth.labels == c
-        others = int((~own).sum())
-        mistaken = float((said[~own] == c).sum() / others) if others else 0.0
-        slices.append(SliceScore("class", name, wilson(int(right[own].sum()), int(own.sum())), mistaken))
+    right, said = top_k_hits(guess, truth.labels, 1), np.asarray(guess.argmax(axis=1))
+    found = recognised(right, said, truth.labels, classes=len(truth.classes), groups=truth.groups)
+    slices = [
+        SliceScore("class", name, one.recall, one.mistaken.value, clear=one.clear)
+        for name, one in zip(truth.classes, found, strict=True)
+    ]
     return tuple(sorted(slices, key=lambda s: (s.floor or 0.0) - s.estimate.low))
 
 

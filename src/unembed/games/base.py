@@ -156,6 +156,8 @@ class SliceScore:
     name: str
     estimate: Estimate
     floor: float | None = None
+    clear: bool | None = None
+    """Whether it is above its floor for sure, the number of parts considered; None: as the interval says."""
 
 
 @dataclass(frozen=True)

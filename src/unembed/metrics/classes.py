@@ -28,9 +28,10 @@ FEW_POSITIVES, LEAST_WORTH = 3.0, 0.75
 
 
 def top_k_hits(scores: NDArray[np.floating], truth: IntArray, k: int) -> NDArray[np.bool_]:
-    """Whether the true class is among the ``k`` best-scored; ties count against the adversary."""
+    """Whether the true class is among the ``k`` best-scored; ties and scores of NaN count against the adversary."""
     if k >= scores.shape[1]:
         return np.ones(len(truth), dtype=bool)
+    scores = np.where(np.isnan(scores), -np.inf, scores)
     own = scores[np.arange(len(truth)), truth]
     better = (scores > own[:, None]).sum(axis=1)
     equal = (scores == own[:, None]).sum(axis=1) - 1

@@ -147,7 +147,9 @@ def floor_of(part: Slice) -> float:
 
 
 def clear(part: Slice) -> bool:
-    """Whether the whole interval lies above a known floor."""
+    """Whether it is above its floor for sure; by its interval where the number of parts was not considered."""
+    if part.clear is not None:
+        return part.clear
     return part.floor is not None and part.estimate.low > part.floor
 
 

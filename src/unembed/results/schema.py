@@ -84,6 +84,9 @@ class Slice(Model):
     name: str
     estimate: Measured
     floor: float | None = None
+    clear: bool | None = Field(
+        default=None, description="above its floor for sure, the number of parts considered; null: as the interval says"
+    )
 
 
 class Sample(Model):

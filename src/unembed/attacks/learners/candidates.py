@@ -14,7 +14,7 @@ from typing import Any
 from unembed.attacks.learners.screening import WIDEST_PRODUCTS, Screen, screens
 
 #: More classes than this are told apart by a forest: boosting grows a tree per class in every round.
-MOST_BOOSTED = 8
+MOST_BOOSTED = 2
 #: Rows above which neighbours and networks, whose cost grows fastest, are left out of a choice.
 MANY_ROWS = 20_000
 
