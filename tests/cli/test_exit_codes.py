@@ -133,11 +133,12 @@ def test_help_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_a_reader_who_leaves_changes_nothing(finished_run: Path, tmp_path: Path) -> None:
-    process = start(["gate", finished_run, "--max-excess", "0.01"], cwd=tmp_path)
+@pytest.mark.parametrize(("limit", "code"), [("0.01", 1), ("1", 0)])
+def test_a_reader_who_leaves_changes_nothing(limit: str, code: int, finished_run: Path, tmp_path: Path) -> None:
+    process = start(["gate", finished_run, "--max-excess", limit], cwd=tmp_path)
     assert process.stdout is not None
     process.stdout.close()
     assert process.stderr is not None
     err = process.stderr.read()
-    assert process.wait(timeout=60) == 1
+    assert process.wait(timeout=60) == code
     assert err == ""

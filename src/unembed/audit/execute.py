@@ -13,12 +13,14 @@ import numpy as np
 from unembed.audit.assemble import assemble
 from unembed.audit.cell import CellResult, Task, failed_cell
 from unembed.audit.folder import RunFolder, now
+from unembed.audit.inspection import inspect_vectors
 from unembed.audit.live import save_recipe
 from unembed.audit.locking import locked
 from unembed.audit.plan import Cell, Plan, deal_seed, make_plan, played_games
 from unembed.audit.prepare import Progress, Sides, encode_sides, open_encoder, read_sides
 from unembed.audit.spec import AuditSpec
 from unembed.audit.workers import run_tasks
+from unembed.audit.workspace import load_vectors
 from unembed.encoders.base import Encoder, EncoderCard, is_white_box
 from unembed.encoders.cache import full_card, inside
 from unembed.errors import NothingRanError, fenced
@@ -90,6 +92,8 @@ def _measured(
         queries = wanted_queries(spec, sides, missing)
         work = folder.work / _work_name(sides, queries, card.cache_key("document") or digest)
         encode_sides(spec, sides, encoder, queries, work, progress)
+        if spec.data.vectors is None:
+            inspect_vectors(inside(encoder), sides.target.texts, load_vectors(work / "target"))
         save_recipe(spec, encoder, work)
         folder.event("encoded", encoder=card.name)
         tasks = _tasks(spec, folder, missing, work, card, sides)

@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from unembed.audit.cell import CellResult
+from unembed.audit.locking import LOG
 from unembed.audit.plan import Cell
 from unembed.errors import DataError, UsageError
 from unembed.results.io import read_run
@@ -36,7 +37,7 @@ class RunFolder:
         self.result = path / "run.json"
         try:
             self.cells.mkdir(parents=True, exist_ok=True)
-            with (path / "events.jsonl").open("a"):
+            with (path / LOG).open("a"):
                 pass
         except OSError as error:
             raise UsageError(f"can't use {path} as run folder: {error.strerror or error}") from error
@@ -45,7 +46,7 @@ class RunFolder:
         """Append one line to the log; facts never hold text of the corpus."""
         line = json.dumps({"at": now(), "event": kind, **facts}, ensure_ascii=True)
         try:
-            with (self.path / "events.jsonl").open("a", encoding="utf-8") as file:
+            with (self.path / LOG).open("a", encoding="utf-8") as file:
                 file.write(line + "\n")
         except OSError as error:
             raise UsageError(f"can't write to {self.path}: {error.strerror or error}") from error

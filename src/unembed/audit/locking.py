@@ -12,7 +12,11 @@ from typing import IO
 
 from unembed.errors import UnembedWarning, UsageError
 
+#: The append-only log of a run folder.
+LOG = "events.jsonl"
 _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+#: Windows locks bytes against reading and writing, so one is locked that the log never reaches.
+_FAR_BEHIND = 1 << 30
 _UNKNOWN = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
@@ -20,9 +24,10 @@ _UNKNOWN = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 def locked(folder: Path) -> Iterator[None]:
     """Hold a folder for this process alone; one that is held elsewhere is a UsageError, at once.
 
-    The lock is on an open file and not on the file's being there, so nothing stays behind after a kill.
+    What is locked is the log of the run, open; it is no file whose being there would be the lock, so nothing stays
+    behind after a kill.
     """
-    with (folder / ".lock").open("a+b") as file:
+    with (folder / LOG).open("a+b") as file:
         try:
             _lock(file)
         except OSError as error:
@@ -45,7 +50,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(file: IO[bytes]) -> None:
-        file.seek(0)
+        file.seek(_FAR_BEHIND)
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
 
 else:

@@ -27,7 +27,7 @@ def show_run(voice: Voice, run: Run) -> None:
     if failed:
         voice.line(f"{len(failed)} of {len(run.cells)} measurements failed:")
         _some_of(voice, [f"{_cell_label(cell.identity)}: {cell.error}" for cell in failed])
-    untested = [s for s in run.skipped if s.adversary or s.missing or "plug-in" in s.reason]
+    untested = [s for s in run.skipped if s.adversary or s.missing]
     if untested:
         voice.line("Not tested:")
         _some_of(voice, list(dict.fromkeys(map(_untested, untested))))
