@@ -7,7 +7,10 @@ from the user's corpus, because recovered or private text must stay out of logs 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 
 class UnembedError(Exception):
@@ -70,3 +73,24 @@ class NothingRanError(CannotMeasureError):
 
 class UnembedWarning(UserWarning):
     """Something a user should know that does not stop the run."""
+
+
+def place_of(error: BaseException) -> str:
+    """The innermost line that raised, as ``file.py:12``."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
+
+
+@contextmanager
+def fenced(what: str) -> Iterator[None]:
+    """Keep foreign code from ending the process: ``sys.exit`` and its like become a PluginError, Ctrl-C stays.
+
+    A process that a plug-in ends early may look like one that succeeded, and a gate would read that as safe.
+    """
+    try:
+        yield
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        # Its message may hold text of the corpus, so only type and place are shown.
+        raise PluginError(f"{what} tried to end the process: {type(error).__name__} at {place_of(error)}") from error

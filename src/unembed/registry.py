@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import sys
 import threading
 import warnings
@@ -42,6 +43,9 @@ class Registry(Generic[T]):
         self._targets: dict[str, str | EntryPoint] = dict(builtin)
         self._check = check
         self._loaded: dict[str, T] = {}
+        self._broken: dict[str, str] = {}
+        #: Installed plug-ins that were met and can't be used, with the cause.
+        self.left_out: dict[str, str] = {}
         self._lock = threading.RLock()
         self._plugins_seen = group is None
 
@@ -52,15 +56,17 @@ class Registry(Generic[T]):
             self._plugins_seen = True
             for point in entry_points(group=self.group or ""):
                 if point.name in self._targets:
-                    owner = point.dist.name if point.dist else point.value
-                    warnings.warn(
-                        f"plug-in '{owner}' is ignored: its {self.kind} '{point.name}' is already taken "
-                        f"by {self._origin_of(self._targets[point.name])}",
-                        UnembedWarning,
-                        stacklevel=3,
-                    )
+                    taken = f"the name is already taken by {self._origin_of(self._targets[point.name])}"
+                    self._leave_out(point, taken)
                     continue
                 self._targets[point.name] = point
+
+    def _leave_out(self, point: EntryPoint, cause: str) -> None:
+        """Take note of a plug-in that can't be used, and warn about it once."""
+        name = f"{point.name} ({point.dist.name if point.dist else point.value})"
+        if name not in self.left_out:
+            self.left_out[name] = cause
+            warnings.warn(f"the plug-in {self.kind} {name} is left out: {cause}", UnembedWarning, stacklevel=4)
 
     @staticmethod
     def _origin_of(target: str | EntryPoint) -> str:
@@ -103,39 +109,94 @@ class Registry(Generic[T]):
         with self._lock:
             if name in self._loaded:
                 return self._loaded[name]
+            if name in self._broken:
+                raise PluginError(self._broken[name])
             if name not in self._targets and ".py:" in name:
-                found = _load_from_file(name)
-            else:
-                self._see_plugins()
-                if name not in self._targets:
-                    raise UnknownNameError(self.kind, name, self._targets)
-                found = self._load(name, self._targets[name])
-            problem = self._check(found) if self._check else None
-            if problem:
-                raise PluginError(f"{self.kind} '{name}' does not keep its contract: {problem}")
-            self._loaded[name] = found  # type: ignore[assignment]
-            return self._loaded[name]
-
-    def _load(self, name: str, target: str | EntryPoint) -> object:
-        if isinstance(target, EntryPoint):
+                # Not kept under its name: the file may be edited, and its next version is another plug-in.
+                return self._checked(name, _load_from_file(name))
+            self._see_plugins()
+            if name not in self._targets:
+                raise UnknownNameError(self.kind, name, self._targets)
+            target = self._targets[name]
+            if isinstance(target, str):
+                module, _, attribute = target.partition(":")
+                return self._checked(name, getattr(importlib.import_module(module), attribute))
             try:
-                return target.load()
-            except Exception as error:
-                raise PluginError(
-                    f"{self.kind} '{name}' of {self._origin_of(target)} can't be loaded: "
-                    f"{type(error).__name__}: {error}"
-                ) from error
-        module, _, attribute = target.partition(":")
-        return getattr(importlib.import_module(module), attribute)
+                return self._checked(name, self._load(name, target))
+            except PluginError as error:
+                self._broken[name] = str(error)
+                raise
+
+    def working(self) -> dict[str, T]:
+        """Everything that can be loaded, by name; installed plug-ins that can't be are left out with a warning."""
+        found: dict[str, T] = {}
+        for name in self.names():
+            try:
+                found[name] = self.get(name)
+            except PluginError as error:
+                target = self._targets[name]
+                if isinstance(target, str):
+                    raise
+                self._leave_out(target, str(error))
+        return found
+
+    def _checked(self, name: str, found: object) -> T:
+        try:
+            problem = self._check(found) if self._check else None
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            problem = f"looking at it raised {_say(error)}"
+        if problem:
+            raise PluginError(f"{self.kind} '{name}' does not keep its contract: {problem}")
+        kept: T = found  # type: ignore[assignment]
+        if name in self._targets:
+            self._loaded[name] = kept
+        return kept
+
+    def _load(self, name: str, target: EntryPoint) -> object:
+        try:
+            return target.load()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            message = f"{self.kind} '{name}' of {self._origin_of(target)} can't be loaded: {_say(error)}"
+            raise PluginError(message) from error
+
+
+def _say(error: BaseException) -> str:
+    """Type and message in one line; nothing of a corpus can be in it, because none is read yet."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def source_digest(found: object, reference: str = "") -> str | None:
+    """A digest of the files that define a plug-in: a class with its bases, or a function, and the file named.
+
+    None for what comes with unembed, where a version tells. An edited file makes another plug-in of it, whose
+    results must not be taken for those of the old one.
+    """
+    files = {Path(reference.rpartition(":")[0]).expanduser()} if ".py:" in reference else set()
+    for part in found.__mro__ if isinstance(found, type) else (found,):
+        room = str(getattr(part, "__module__", "")).partition(".")[0]
+        if room == "unembed" or room in sys.stdlib_module_names:
+            continue
+        try:
+            file = inspect.getsourcefile(part)  # type: ignore[arg-type]
+        except (TypeError, OSError):  # compiled, or typed into an interpreter
+            continue
+        files |= {Path(file)} if file else set()
+    digests = sorted({hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()})
+    return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else None
 
 
 def _load_from_file(reference: str) -> object:
-    """Import ``path/to/file.py:Name`` under a module name that is unique to the path."""
+    """Import ``path/to/file.py:Name`` under a module name that is unique to the path and what stands in it."""
     file_part, _, attribute = reference.rpartition(":")
     path = Path(file_part).expanduser().resolve()
     if not path.is_file():
         raise PluginError(f"no such plug-in file: {file_part}")
-    module_name = f"unembed_file_{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
+    digest = hashlib.sha256(str(path).encode() + b"\x00" + path.read_bytes()).hexdigest()
+    module_name = f"unembed_file_{digest[:16]}"
     module = sys.modules.get(module_name)
     if module is None:
         spec = importlib.util.spec_from_file_location(module_name, path)
@@ -145,9 +206,12 @@ def _load_from_file(reference: str) -> object:
         sys.modules[module_name] = module
         try:
             spec.loader.exec_module(module)
-        except Exception as error:
+        except KeyboardInterrupt:
             del sys.modules[module_name]
-            raise PluginError(f"{file_part} can't be loaded: {type(error).__name__}: {error}") from error
+            raise
+        except BaseException as error:
+            del sys.modules[module_name]
+            raise PluginError(f"{file_part} can't be loaded: {_say(error)}") from error
     if not hasattr(module, attribute):
         public = [n for n in vars(module) if not n.startswith("_")]
         raise UnknownNameError(f"name in {path.name}", attribute, public)

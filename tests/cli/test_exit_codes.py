@@ -7,10 +7,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import SMALL, call, environment, events, start
+from command_line import SMALL, Result, call, environment, events, start
 
 SLOW_ENCODER = '''
 import time
@@ -70,6 +71,29 @@ def test_3_when_a_measurement_failed_and_the_others_are_kept(messages: Path, tmp
     assert {c["status"] for c in run["cells"]} == {"done", "failed"}
     assert "Traceback" not in done.err
     assert "measurements failed" in done.out
+
+
+def test_3_when_an_attack_fails_its_own_check_unless_that_is_allowed(
+    messages: Path, tmp_path: Path, run: Callable[..., Result]
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from unembed.attacks.keyword.svm import KeywordSVM\n"
+        "class Blunt(KeywordSVM):\n"
+        "    def run(self, vectors):\n"
+        "        return super().run(vectors) * 0\n"
+    )
+    base = ["audit", "--texts", messages, "--column", "text", *SMALL, "--adversary", "insider", "-d", tmp_path / "run"]
+    assert run(*base).code == 0
+    base += ["--attack", f"{tmp_path / 'mine.py'}:Blunt"]
+    done = run(*base)
+    assert (done.code, len(done.errors)) == (3, 1)
+    assert "1 of 2 measurements failed or can't be trusted" in done.errors[0]
+    assert run(*base, "--allow-unmeasured").code == 0
+    other = tmp_path / "policy.toml"
+    other.write_text('[[rules]]\nid = "r"\nattack = "keyword/svm"\nmax = 1.0\n')
+    assert run(*base, "--policy", other).code == 3
+    assert run("gate", tmp_path / "run", "--policy", other).code == 3
+    assert run("gate", tmp_path / "run", "--policy", other, "--allow-unmeasured").code == 0
 
 
 def test_3_when_nothing_could_run(messages: Path, tmp_path: Path) -> None:
@@ -133,11 +157,12 @@ def test_help_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_a_reader_who_leaves_changes_nothing(finished_run: Path, tmp_path: Path) -> None:
-    process = start(["gate", finished_run, "--max-excess", "0.01"], cwd=tmp_path)
+@pytest.mark.parametrize(("limit", "code"), [("0.01", 1), ("1", 0)])
+def test_a_reader_who_leaves_changes_nothing(limit: str, code: int, finished_run: Path, tmp_path: Path) -> None:
+    process = start(["gate", finished_run, "--max-excess", limit], cwd=tmp_path)
     assert process.stdout is not None
     process.stdout.close()
     assert process.stderr is not None
     err = process.stderr.read()
-    assert process.wait(timeout=60) == 1
+    assert process.wait(timeout=60) == code
     assert err == ""

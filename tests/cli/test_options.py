@@ -57,6 +57,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
     "out": (Path("o"), "run.folder", "o"),
     "title": ("T", "title", "T"),
     "samples": (True, "samples", True),
+    "allow_unmeasured": (True, "allow_unmeasured", True),
     "max_excess": (0.2, "policy.rules", None),
 }
 #: What does not shape the audit, or is tested with other options or verbs.

@@ -232,7 +232,7 @@ def test_dry_run_runs_and_sends_nothing(run: Run, messages: Path, tmp_path: Path
 
 @pytest.mark.slow
 def test_demo_tells_the_verdict_and_where_the_report_lies(tmp_path: Path) -> None:
-    done = call(["demo", "--texts", "300", "--encoder", "lsa"], cwd=tmp_path)
+    done = call(["demo", "--texts", "300", "--encoder", "tfidf"], cwd=tmp_path)
     assert done.code == 0, done.err
     assert "unembed audit --texts" in done.out
     assert {"report.html", "report.md", "run.json"} <= {p.name for p in (tmp_path / "unembed-demo").iterdir()}

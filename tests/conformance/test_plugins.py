@@ -29,10 +29,14 @@ def installed(tmp_path_factory):
 
 
 def run(code, site=None):
+    return python("-c", code, site=site)
+
+
+def python(*arguments, site=None, cwd=None):
     env = dict(os.environ, OMP_NUM_THREADS="1")
     if site:
         env["PYTHONPATH"] = os.pathsep.join([str(site), env.get("PYTHONPATH", "")])
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, env=env, cwd=cwd)
 
 
 def test_entry_points_pass_the_suites_and_run_in_an_audit(installed, tmp_path):
@@ -93,3 +97,66 @@ def test_by_file_path():
     check_attack(ATTACKS.get(f"{PARTS}:NearestClass"))
     check_defense(DEFENSES.get(f"{PARTS}:Noise"))
     check_encoder(build_encoder(f"{PARTS}:LetterCounts", {"normalise": "true"}))
+
+
+BROKEN = {
+    "keyword/absent": ("theirs.absent:Nothing", "ModuleNotFoundError"),
+    "keyword/fails": ("theirs.fails:Thing", "ZeroDivisionError"),
+    "keyword/exits": ("theirs.exits:Thing", "SystemExit"),
+    "keyword/odd": ("theirs.parts:odd", "it is not a class"),
+    "keyword/demanding": ("theirs.parts:Demanding", "TypeError"),
+    "keyword/svm": ("theirs.parts:Demanding", "already taken by unembed.attacks.keyword.svm:KeywordSVM"),
+}
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory):
+    """A folder with an installed package whose attacks can't be used, each in a way of its own."""
+    site = tmp_path_factory.mktemp("site")
+    (site / "theirs").mkdir()
+    (site / "theirs" / "__init__.py").touch()
+    (site / "theirs" / "fails.py").write_text("1 / 0\n")
+    (site / "theirs" / "exits.py").write_text("import sys\nsys.exit(0)\n")
+    (site / "theirs" / "parts.py").write_text(
+        "from unembed.attacks.keyword.svm import KeywordSVM\nodd = 3\n"
+        "class Demanding(KeywordSVM):\n"
+        "    def __init__(self, licence, *, seed=0):\n        self.licence, self.seed = licence, seed\n"
+    )
+    facts = site / "theirs-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    points = "".join(f"{name} = {target}\n" for name, (target, _) in BROKEN.items())
+    (facts / "entry_points.txt").write_text(f"[unembed.attacks]\n{points}")
+    return site
+
+
+def test_broken_plugins_are_left_out_and_listed_and_everything_else_runs(broken, tmp_path):
+    small = ["--game", "keyword", "--adversary", "insider", "--encoder", "hashing", "--set", "keyword.samples=20"]
+    command = ["audit", "--texts", "generator:messages", "--max-texts", "300", *small, "--threads", "1", "-d", "run"]
+    done = python("-m", "unembed", *command, site=broken, cwd=tmp_path)
+    assert "Traceback" not in done.stderr
+    result = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert {f["attack"] for f in result["findings"]} >= {"keyword/svm", "keyword/mlp"}
+    warned = [line for line in done.stderr.splitlines() if line.startswith("warning:")]
+    listed = {s["what"]: s["reason"] for s in result["skipped"]}
+    for name, (_, cause) in BROKEN.items():
+        assert cause in listed[f"attack {name} (theirs)"]
+        assert len([line for line in warned if f"{name} (theirs)" in line and cause in line]) == 1
+    assert "keyword/exits (theirs)" in (tmp_path / "run" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("name", [n for n in BROKEN if n != "keyword/svm"])
+def test_a_broken_plugin_that_is_asked_for_is_an_error(broken, tmp_path, name):
+    texts = ["--texts", "generator:messages", "--max-texts", "300", "--encoder", "hashing"]
+    done = python("-m", "unembed", "audit", *texts, "--attack", name, "-d", "run", site=broken, cwd=tmp_path)
+    assert done.returncode == 2
+    assert BROKEN[name][1] in done.stderr
+    assert len([line for line in done.stderr.splitlines() if line.startswith("error:")]) == 1
+
+
+def test_broken_plugins_can_be_listed(broken):
+    done = python("-m", "unembed", "list", "attacks", "--json", site=broken)
+    assert done.returncode == 0
+    listed = {e["name"]: e["broken"] for e in json.loads(done.stdout)}
+    assert all(cause in listed[name] for name, (_, cause) in BROKEN.items() if name != "keyword/svm")
+    assert listed["keyword/svm"] is None

@@ -99,3 +99,11 @@ def test_any_text_survives_the_file(tmp_path: Path, reason: str, subject: str) -
     run = run_of(finding(subject=subject))
     written = write_baseline(run, POLICY, path, reason, LATER, today=TODAY)
     assert read_baseline(path) == written
+
+
+@pytest.mark.parametrize("limit", ["inf", "nan", "-inf"])
+def test_an_acceptance_without_a_limit_is_refused(tmp_path: Path, limit: str) -> None:
+    path = tmp_path / "baseline.toml"
+    path.write_text(f'[[accept]]\nrule = "r"\nup_to = {limit}\nreason = "all of it"\nexpires = 2026-12-31\n')
+    with pytest.raises(UsageError, match=r"accept\[0\].up_to"):
+        read_baseline(path)

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unembed.errors import UnknownNameError
+from unembed.games.threat import Capability
 from unembed.gate import Acceptance, Baseline, Policy, Rule, exit_codes, judge
+from unembed.gate.judge import exit_code
 from unembed.metrics.estimate import Estimate, undefined
 from unembed.results.schema import CellRecord, Trust
 
@@ -87,8 +89,78 @@ def test_a_failed_cell_the_rule_may_mean_never_passes() -> None:
     fine = finding(excess=(0, 0, 0))
     failed = CellRecord(key="k", identity={"game": "inversion", "attack": {"name": "mlc"}}, status="failed")
     assert judge(run_of(fine, cells=[failed]), policy(game="inversion")).exit_code == 3
-    other = CellRecord(key="k", identity={"game": "keyword"}, status="failed")
-    assert judge(run_of(fine, cells=[other]), policy(game="inversion")).exit_code == 0
+
+
+@pytest.mark.parametrize("severity", ["error", "warning"])
+def test_what_was_not_measured_and_concerns_no_rule_never_passes(severity: str) -> None:
+    fine = finding(excess=(0, 0, 0))
+    failed = CellRecord(key="k", identity={"game": "keyword"}, status="failed")
+    poor = finding("f2", game="keyword", trust=Trust(trusted=False, reason="fails its check"))
+    rules = Policy(rules=[Rule(id="r", game="inversion", max=0.2), Rule(id="w", max=0.2, severity="warning")])
+    for run in (run_of(fine, cells=[failed]), run_of(fine, poor)):
+        result = judge(run, policy(game="inversion") if severity == "error" else rules)
+        assert ("everything-measured", "could-not-measure") in [(o.rule, o.outcome) for o in result.outcomes]
+        assert (result.passed, result.exit_code) == (False, exit_codes.COULD_NOT_MEASURE)
+
+
+def test_a_measured_run_passes_without_a_word_about_what_no_rule_concerns() -> None:
+    done = CellRecord(key="c", identity={"game": "inversion"}, status="done")
+    other = finding("f2", (0.3, 0.25, 0.35), game="keyword")
+    result = judge(run_of(finding(excess=(0, 0, 0)), other, cells=[done]), policy(game="inversion"))
+    assert [(o.rule, o.outcome) for o in result.outcomes] == [("r", "met")]
+
+
+def test_a_finding_taken_out_by_hand_never_passes() -> None:
+    cells = [CellRecord(key=k, identity={"game": "inversion"}, status="done") for k in ("c", "gone")]
+    run = run_of(finding(excess=(0, 0, 0)), cells=cells)
+    assert judge(run, policy()).exit_code == exit_codes.COULD_NOT_MEASURE
+    assert exit_code(run) == exit_codes.COULD_NOT_MEASURE
+
+
+class TestAllowUnmeasured:
+    fine = finding(excess=(0, 0, 0))
+    poor = finding("f2", trust=Trust(trusted=False, reason="fails its check"))
+
+    def test_it_lets_the_measured_rest_decide_and_still_tells(self) -> None:
+        result = judge(run_of(self.fine, self.poor), policy(), allow_unmeasured=True)
+        assert (result.exit_code, result.passed) == (exit_codes.MET, True)
+        assert [(o.outcome, o.severity) for o in result.outcomes] == [
+            ("met", "error"),
+            ("could-not-measure", "warning"),
+        ]
+
+    def test_a_violation_stays_one(self) -> None:
+        assert judge(run_of(finding(), self.poor), policy(), allow_unmeasured=True).exit_code == exit_codes.VIOLATED
+
+    def test_a_rule_with_nothing_measured_still_fails(self) -> None:
+        other = finding("f3", (0, 0, 0), game="keyword")
+        for run in (run_of(self.poor, other), run_of(other), run_of(self.poor)):
+            result = judge(run, policy(game="inversion"), allow_unmeasured=True)
+            assert result.exit_code == exit_codes.COULD_NOT_MEASURE
+
+
+class TestWithoutAPolicy:
+    def test_everything_measured_is_0_whatever_was_found(self) -> None:
+        for status in ("leak", "no-leak-found", "inconclusive", "yardstick"):
+            assert exit_code(run_of(finding(status=status))) == exit_codes.MET
+
+    def test_one_that_says_nothing_among_many_is_3_unless_allowed(self) -> None:
+        poor = finding("f2", status="could-not-measure", trust=Trust(trusted=False, reason="fails its check"))
+        run = run_of(finding(), finding("f3"), poor)
+        assert exit_code(run) == exit_codes.COULD_NOT_MEASURE
+        assert exit_code(run, allow_unmeasured=True) == exit_codes.MET
+
+    def test_nothing_measured_is_3_even_if_allowed(self) -> None:
+        poor = finding(status="could-not-measure", trust=Trust(trusted=False, reason="fails its check"))
+        for run in (run_of(), run_of(poor)):
+            assert exit_code(run, allow_unmeasured=True) == exit_codes.COULD_NOT_MEASURE
+
+    def test_points_of_a_curve_and_yardsticks_that_failed_change_nothing(self) -> None:
+        broken: dict[str, Any] = {"status": "could-not-measure", "trust": Trust(trusted=False, reason="")}
+        cost = finding().cost.model_copy(update={"capabilities": [Capability.TEXTS.value]})
+        point, yardstick = finding("f2", curve=True, **broken), finding("f3", cost=cost, **broken)
+        assert exit_code(run_of(finding(), point, yardstick)) == exit_codes.MET
+        assert judge(run_of(finding(excess=(0, 0, 0)), point, yardstick), policy()).exit_code == exit_codes.MET
 
 
 def test_a_violation_outweighs_what_could_not_be_measured() -> None:

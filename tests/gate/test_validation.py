@@ -92,3 +92,8 @@ def test_two_rules_with_one_id_are_refused() -> None:
 def test_a_limit_must_be_a_number_one_can_exceed() -> None:
     with pytest.raises(UsageError, match="finite"):
         validate(Policy, {"rules": [{"id": "a", "max": float("nan")}]}, "p.toml")
+
+
+def test_the_rule_every_policy_has_of_itself_is_not_given_twice() -> None:
+    with pytest.raises(UsageError, match="choose another id"):
+        validate(Policy, {"rules": [{"id": "everything-measured", "max": 0.1}]}, "p.toml")

@@ -60,8 +60,17 @@ def check_attack_class(candidate: object) -> str | None:
     """What keeps an object from being an attack class, or None."""
     if not isinstance(candidate, type):
         return "it is not a class"
-    if not isinstance(getattr(candidate, "facts", None), AttackFacts):
+    facts = getattr(candidate, "facts", None)
+    if not isinstance(facts, AttackFacts):
         return "it has no AttackFacts named 'facts'"
+    if not all(isinstance(r, Capability) for r in facts.requires):
+        return "'requires' of its facts holds something else than capabilities"
     wanted = ("fit", "run", "get_params", "set_params")
     absent = [m for m in wanted if not callable(getattr(candidate, m, None))]
-    return f"it lacks {', '.join(absent)}" if absent else None
+    if absent:
+        return f"it lacks {', '.join(absent)}"
+    try:
+        candidate().get_params()
+    except Exception as error:
+        return f"it can't be made with the defaults of its parameters: {type(error).__name__}: {error}"
+    return None

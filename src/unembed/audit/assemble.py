@@ -80,7 +80,8 @@ def assemble(
     if spec.policy is None:
         return run
     baseline = read_baseline(Path(spec.baseline)) if spec.baseline else None
-    return run.model_copy(update={"gate": judge(run, spec.policy, baseline)})
+    gate = judge(run, spec.policy, baseline, allow_unmeasured=spec.allow_unmeasured)
+    return run.model_copy(update={"gate": gate})
 
 
 def placed_card(name: str, plan: Plan) -> AdversaryCard:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+import json
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -21,12 +24,13 @@ from unembed.corpora.corpus import Corpus
 from unembed.defenses import DEFENSES
 from unembed.encoders.base import Encoder, Vectors
 from unembed.encoders.cache import inside
-from unembed.errors import UnembedError
+from unembed.errors import CannotMeasureError, UnembedError, place_of
 from unembed.games import GAMES
 from unembed.games.base import Lineup, Material
 from unembed.games.calibration import Detection
 from unembed.games.play import Play, play, status_of
 from unembed.games.threat import ADVERSARIES, Adversary, Capability
+from unembed.registry import Registry, source_digest
 from unembed.results.io import write_atomically
 from unembed.results.schema import CellRecord, Cost, Detects, Finding, Floor, Model, Sample, Slice, Trust
 from unembed.seeds import generator, seed_for
@@ -37,10 +41,30 @@ MASKED_PARAMS = ("keywords", "names", "swap_in", "scored_words")
 
 
 class CellResult(Model):
-    """The file of one cell."""
+    """The file of one cell, with a digest of what it holds: a damaged one is not taken for a result."""
 
     record: CellRecord
     findings: list[Finding]
+    digest: str = ""
+
+    def sealed(self) -> CellResult:
+        """The same as its file will be read, with the digest of that."""
+        read = CellResult.model_validate_json(self.model_dump_json())
+        return read.model_copy(update={"digest": read._digest()})
+
+    def answers(self, cell: Cell) -> bool:
+        """Whether it is whole and the result of this very cell."""
+        record, done = self.record, self.record.status == "done"
+        return (
+            self.digest == self._digest()
+            and record.key == cell.key
+            and _unmasked(record.identity) == _unmasked(cell.identity)
+            and bool(self.findings) == done
+            and all(finding.cell == cell.key for finding in self.findings)
+        )
+
+    def _digest(self) -> str:
+        return hashlib.sha256(self.model_dump_json(exclude={"digest"}).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -62,25 +86,44 @@ def run_cell(task: Task) -> str:
     from threadpoolctl import threadpool_limits
 
     started = time.perf_counter()
-    identity = _shown_identity(task)
     try:
         with threadpool_limits(limits=task.threads):
             _set_torch_threads(task.threads)
             findings = [_measure(task)]
-        record = CellRecord(key=task.cell.key, identity=identity, status="done", seconds=time.perf_counter() - started)
-    except Exception as error:
-        findings = []
-        record = CellRecord(
-            key=task.cell.key,
-            identity=identity,
-            status="failed",
-            error=str(error) if isinstance(error, UnembedError) else f"{type(error).__name__} in {_place(error)}",
+        seconds = time.perf_counter() - started
+        record = CellRecord(key=task.cell.key, identity=_shown_identity(task), status="done", seconds=seconds)
+        result = CellResult(record=record, findings=findings).sealed()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plug-in that calls sys.exit fails like any other
+        ours = isinstance(error, UnembedError)
+        result = failed_cell(
+            task,
+            str(error) if ours else f"{type(error).__name__} in {place_of(error)}",
             # A foreign message may quote the user's texts; the places of the traceback can't.
-            traceback=None if isinstance(error, UnembedError) else "".join(traceback.format_tb(error.__traceback__)),
+            trace=None if ours else "".join(traceback.format_tb(error.__traceback__)),
             seconds=time.perf_counter() - started,
         )
-    write_atomically(Path(task.result), CellResult(record=record, findings=findings).model_dump_json(indent=1))
+    write_cell(task, result)
     return task.cell.key
+
+
+def failed_cell(task: Task, cause: str, *, trace: str | None = None, seconds: float = 0.0) -> CellResult:
+    """A cell without a finding, and why."""
+    record = CellRecord(
+        key=task.cell.key,
+        identity=_shown_identity(task),
+        status="failed",
+        error=cause,
+        traceback=trace,
+        seconds=seconds,
+    )
+    return CellResult(record=record, findings=[]).sealed()
+
+
+def write_cell(task: Task, result: CellResult) -> None:
+    """Write the file of a cell."""
+    write_atomically(Path(task.result), result.model_dump_json(indent=1))
 
 
 def _shown_identity(task: Task) -> dict[str, Any]:
@@ -91,10 +134,10 @@ def _shown_identity(task: Task) -> dict[str, Any]:
     return {**identity, "game": {**identity["game"], "params": {**params, **hidden}}}
 
 
-def _place(error: BaseException) -> str:
-    """The innermost line that raised."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
+def _unmasked(identity: dict[str, Any]) -> Any:
+    """The part of an identity that is never masked, as JSON keeps it."""
+    params = {k: v for k, v in identity["game"]["params"].items() if k not in MASKED_PARAMS}
+    return json.loads(json.dumps({**identity, "game": {**identity["game"], "params": params}}))
 
 
 def _set_torch_threads(threads: int) -> None:
@@ -109,9 +152,7 @@ def _set_torch_threads(threads: int) -> None:
 
 def _measure(task: Task) -> Finding:
     cell = task.cell
-    game = GAMES.get(cell.identity["game"]["name"])(**cell.identity["game"]["params"])
-    attack_facts = cell.identity["attack"]
-    attack = ATTACKS.get(attack_facts["name"])(**attack_facts["params"])
+    game, attack = _made(GAMES, cell.identity["game"]), _made(ATTACKS, cell.identity["attack"])
     attack.set_params(seed=seed_for(cell.seed, "attack"))
     if "device" in attack.get_params():
         attack.set_params(device=task.device)
@@ -123,10 +164,19 @@ def _measure(task: Task) -> Finding:
     return _finding(task, game, played, deal, device, notes)
 
 
+def _made(registry: Registry[type[Any]], identity: dict[str, Any]) -> Any:
+    """What an identity names, with its parameters; not if its source was edited since the audit was planned."""
+    make = registry.get(identity["name"])
+    if source_digest(make, identity["name"]) != identity["source"]:
+        raise CannotMeasureError(f"{identity['name']} was edited while the audit ran: run the same command again")
+    return make(**identity["params"])
+
+
 def _material(task: Task) -> Material:
     """Both sides as this cell's adversary meets them."""
     identity, work = task.cell.identity, Path(task.work)
-    known, target = load_corpus(work / f"{identity['known']}.parquet"), load_corpus(work / "target.parquet")
+    known = load_corpus(work / f"{identity['known']}.parquet", identity["known_fingerprint"])
+    target = load_corpus(work / "target.parquet", identity["target_fingerprint"])
     known_vectors, target_vectors = load_vectors(work / identity["known"]), load_vectors(work / "target")
     encode = _answers(work, identity["adversary"])
     if identity["pairs"] is not None:
@@ -196,8 +246,7 @@ def _weights(task: Task, work: Path) -> Encoder | None:
 
 
 def _defense(identity: dict[str, Any], owner: Vectors, seed: int) -> Callable[[Vectors], Vectors]:
-    make = DEFENSES.get(identity["name"])
-    defense = make(**identity["params"])
+    defense = _made(DEFENSES, identity)
     defense.set_params(seed=seed_for(seed, "defense", identity["name"]))
     defense.fit(owner)
     transform: Callable[[Vectors], Vectors] = defense.transform
@@ -272,10 +321,11 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str, notes:
 
 
 def _defense_name(identity: dict[str, Any] | None) -> str | None:
-    """Name and parameters, so that two settings of one defense stay apart."""
+    """Name and the parameters that are not the defaults, so that two settings of one defense stay apart."""
     if identity is None:
         return None
-    inside = ", ".join(f"{k}={v}" for k, v in identity["params"].items())
+    defaults = {k: p.default for k, p in inspect.signature(DEFENSES.get(identity["name"])).parameters.items()}
+    inside = ", ".join(f"{k}={v}" for k, v in identity["params"].items() if defaults.get(k, v) != v)
     return f"{identity['name']}({inside})" if inside else str(identity["name"])
 
 

@@ -1,9 +1,14 @@
-"""The run folder: ``run.json``, append-only ``events.jsonl``, one file per cell, a work folder while it runs."""
+"""The run folder: ``run.json``, append-only ``events.jsonl``, one file per cell, a work folder while it runs.
+
+One process at a time works in it. Cells are addressed by what they measure, so audits that follow one another in one
+folder never meet each other's; the result is that of the last one, and an earlier result of another audit is set aside.
+"""
 
 from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +16,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from unembed.audit.cell import CellResult
-from unembed.errors import UsageError
+from unembed.audit.locking import LOG
+from unembed.audit.plan import Cell
+from unembed.errors import DataError, UsageError
+from unembed.results.io import read_run
 
 
 def now() -> str:
@@ -29,7 +37,7 @@ class RunFolder:
         self.result = path / "run.json"
         try:
             self.cells.mkdir(parents=True, exist_ok=True)
-            with (path / "events.jsonl").open("a"):
+            with (path / LOG).open("a"):
                 pass
         except OSError as error:
             raise UsageError(f"can't use {path} as run folder: {error.strerror or error}") from error
@@ -38,7 +46,7 @@ class RunFolder:
         """Append one line to the log; facts never hold text of the corpus."""
         line = json.dumps({"at": now(), "event": kind, **facts}, ensure_ascii=True)
         try:
-            with (self.path / "events.jsonl").open("a", encoding="utf-8") as file:
+            with (self.path / LOG).open("a", encoding="utf-8") as file:
                 file.write(line + "\n")
         except OSError as error:
             raise UsageError(f"can't write to {self.path}: {error.strerror or error}") from error
@@ -47,17 +55,36 @@ class RunFolder:
         """The file of one cell."""
         return self.cells / f"{key}.json"
 
-    def finished(self, key: str) -> CellResult | None:
-        """The result of a cell that is done; a failed or unreadable one counts as missing."""
-        path = self.cell_path(key)
+    def finished(self, cell: Cell) -> CellResult | None:
+        """The result of a cell as its file holds it; a file that is damaged or of another cell counts as missing."""
+        path = self.cell_path(cell.key)
         try:
             found = CellResult.model_validate_json(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
         except (ValidationError, UnicodeDecodeError) as error:
-            self.event("cell file unreadable", cell=key, error=type(error).__name__)
+            self.event("cell file unreadable", cell=cell.key, error=type(error).__name__)
+            return None
+        if not found.answers(cell):
+            self.event("cell file holds another cell", cell=cell.key)
             return None
         return found
+
+    def set_aside(self, cells: Collection[str]) -> None:
+        """Move the result of an audit of other cells out of the way: until this one ends, the folder has none."""
+        try:
+            there = {cell.key for cell in read_run(self.result).cells}
+        except UsageError:
+            return
+        except DataError:
+            there = set()
+        if there == set(cells):
+            return
+        for name in ("run.json", "report.html"):
+            path = self.path / name
+            if path.exists():
+                path.replace(path.with_stem(f"{path.stem}.previous"))
+        self.event("result of another audit set aside", cells=len(there))
 
     def clear_work(self) -> None:
         """Remove the texts and vectors of the run; results stay."""

@@ -14,6 +14,7 @@ from typing import Any
 from unembed.audit.live import other_encoder
 from unembed.audit.spec import AuditSpec
 from unembed.encoders.base import EncoderCard, Vectors
+from unembed.encoders.cache import full_card
 from unembed.errors import MissingExtraError, UnembedWarning
 from unembed.games.base import Lineup
 from unembed.games.fingerprint import NO_ENCODER, dimension_alone
@@ -67,7 +68,7 @@ def make_lineup(
                 # LSA warns of fewer columns than asked for; whoever has another dimension is listed as no candidate.
                 warnings.simplefilter("ignore", UnembedWarning)
                 encoder = other_encoder(work, kind, options, texts)
-                card = encoder.card
+                card = full_card(encoder)
         except MissingExtraError as error:
             left_out.append(f"{title} ({error})")
             continue

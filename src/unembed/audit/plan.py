@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from unembed.attacks import ATTACKS
@@ -17,11 +16,13 @@ from unembed.audit.patterns import adds_nothing, pattern_games, with_format
 from unembed.audit.prepare import Sides
 from unembed.audit.spec import AuditSpec
 from unembed.defenses import DEFENSES
+from unembed.encoders import ENCODERS
 from unembed.encoders.base import EncoderCard
 from unembed.errors import UsageError
 from unembed.games import GAMES
 from unembed.games.columns import holds_quantities
 from unembed.games.threat import ADVERSARIES, Adversary, Capability
+from unembed.registry import source_digest
 from unembed.results.schema import Skipped
 from unembed.seeds import seed_for
 
@@ -241,7 +242,7 @@ def _missing(what: str, adversary: Adversary, missing: list[Capability]) -> Skip
 
 
 def _left_out(spec: AuditSpec) -> list[Skipped]:
-    """Games nobody asked for, and the questions this version can't ask."""
+    """Games nobody asked for, the questions this version can't ask, and installed plug-ins that don't work."""
     unasked = [Skipped(what=g, reason="not among the games of this audit") for g in GAMES if g not in spec.games]
     absent = {
         "membership": "whether a text was used to train the encoder",
@@ -251,14 +252,19 @@ def _left_out(spec: AuditSpec) -> list[Skipped]:
         for name, meaning in absent.items()
         if not any(g.startswith(name) for g in GAMES)
     ]
-    return [*unasked, *unbuilt]
+    unusable = [
+        Skipped(what=f"{registry.kind} {name}", reason=f"the plug-in could not be used: {cause}")
+        for registry in (ATTACKS, GAMES, DEFENSES, ENCODERS)
+        for name, cause in registry.left_out.items()
+    ]
+    return [*unasked, *unbuilt, *unusable]
 
 
 def _attacks_for(spec: AuditSpec, game: str) -> list[str]:
     """The attacks of a game: those named, else its default ones."""
     if spec.attacks:
         return [n for n in spec.attacks if ATTACKS.get(n).facts.game == game]
-    return [n for n in ATTACKS if (f := ATTACKS.get(n).facts).game == game and f.default]
+    return [n for n, attack in ATTACKS.working().items() if attack.facts.game == game and attack.facts.default]
 
 
 def _cells(
@@ -279,11 +285,10 @@ def _cells(
     variants: list[tuple[dict[str, Any] | None, bool | None]] = [(None, None)]
     # A defense changes vectors, which a yardstick never sees.
     for defense in spec.defenses if Capability.TEXTS not in adversary.capabilities else ():
-        version = DEFENSES.get(defense.name).facts.version
-        resolved = {"name": defense.name, "version": version, "params": defense.params}
+        resolved = _identity(defense.name, DEFENSES.get(defense.name)(**defense.params))
         variants += [(resolved, False), (resolved, True)]
     cells = []
-    attack = _attack_identity(spec, attack_name)
+    attack = _identity(attack_name, ATTACKS.get(attack_name)().set_params(**spec.params.get(attack_name, {})))
     for pairs in curve:
         for defense_identity, adaptive in variants:
             if pairs is not None and defense_identity is not None:
@@ -292,11 +297,7 @@ def _cells(
                 "cell": CELL_VERSION,
                 "adversary": adversary.name,
                 "capabilities": sorted(adversary.capabilities),
-                "game": {
-                    "name": game.facts.name,
-                    "version": game.facts.version,
-                    "params": _plain(game.get_params()),
-                },
+                "game": _identity(game.facts.name, game),
                 "subject": game.subject,
                 "attack": attack,
                 "encoder": card.cache_key("document") or vectors_digest,
@@ -322,16 +323,11 @@ def _calibrated(spec: AuditSpec, attack_name: str, pairs: int | None) -> bool:
     return spec.calibrate and pairs is None and facts.cost == "seconds" and not facts.reads_texts
 
 
-def _attack_identity(spec: AuditSpec, name: str) -> dict[str, Any]:
-    """Name, version and parameters; for a plug-in file also the digest of its source."""
-    make = ATTACKS.get(name)
-    given = spec.params.get(name, {})
-    params = _plain({k: v for k, v in make().set_params(**given).get_params().items() if k not in ("seed", "device")})
-    identity = {"name": name, "version": make.facts.version, "params": params}
-    if ".py:" in name:
-        source = Path(name.rpartition(":")[0])
-        identity["source"] = hashlib.sha256(source.read_bytes()).hexdigest()
-    return identity
+def _identity(name: str, made: Any) -> dict[str, Any]:
+    """Name, version and all parameters of a game, an attack or a defense; for a plug-in the digest of its source."""
+    params = {k: v for k, v in made.get_params().items() if k not in ("seed", "device")}
+    source = source_digest(type(made), name)
+    return {"name": name, "version": made.facts.version, "params": _plain(params), "source": source}
 
 
 def _cell(identity: dict[str, Any], seed: int) -> Cell:

@@ -28,6 +28,7 @@ from unembed.seeds import seed_for
 
 GENERATOR = "generator:"
 ROWS_AT_ONCE = 8192
+#: Told what goes on: (what, done, total).
 Progress = Callable[[str, int, int], None]
 
 

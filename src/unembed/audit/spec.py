@@ -185,6 +185,9 @@ class AuditSpec(Part):
     defenses: list[DefenseSpec] = Field(default_factory=list)
     policy: Policy | None = None
     baseline: str | None = None
+    allow_unmeasured: bool = Field(
+        default=False, description="what could not be measured does not fail the command, as long as something was"
+    )
     run: RunSpec = RunSpec()
 
     @model_validator(mode="after")

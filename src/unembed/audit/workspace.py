@@ -10,14 +10,14 @@ import json
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import DenseVectors, Vectors
-from unembed.errors import UsageError
+from unembed.errors import CannotMeasureError
+from unembed.results.io import written_aside
 
 
 def save_corpus(corpus: Corpus, path: Path) -> None:
@@ -28,27 +28,33 @@ def save_corpus(corpus: Corpus, path: Path) -> None:
     columns = {"id": pa.array(corpus.ids), "text": pa.array(corpus.texts)}
     for name, values in corpus.columns.items():
         columns[f"column:{name}"] = pa.array([json.dumps(v, default=str) for v in values])
-    table = pa.table(columns).replace_schema_metadata({"name": corpus.name})
-    _write(path, lambda file: pq.write_table(table, file, compression="zstd"))
+    facts = {"name": corpus.name, "fingerprint": corpus.fingerprint}
+    table = pa.table(columns).replace_schema_metadata(facts)
+    with written_aside(path) as file:
+        pq.write_table(table, file, compression="zstd")
 
 
-def load_corpus(path: Path) -> Corpus:
-    """What ``save_corpus`` wrote."""
-    return _load_corpus(path, path.stat().st_mtime_ns)
+def load_corpus(path: Path, fingerprint: str | None = None) -> Corpus:
+    """What ``save_corpus`` wrote; another corpus than the one with this ``fingerprint`` is refused."""
+    corpus, found = _load_corpus(path, path.stat().st_mtime_ns)
+    if fingerprint not in (None, found):
+        raise CannotMeasureError("the work folder holds the texts of another audit: run the same command again")
+    return corpus
 
 
 @lru_cache(maxsize=8)
-def _load_corpus(path: Path, stamp: int) -> Corpus:
+def _load_corpus(path: Path, stamp: int) -> tuple[Corpus, str]:
     import pyarrow.parquet as pq
 
     table = pq.read_table(path)
-    name = (table.schema.metadata or {}).get(b"name", b"corpus").decode()
+    facts = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
     columns = {
         c.removeprefix("column:"): [json.loads(v) for v in table[c].to_pylist()]
         for c in table.column_names
         if c.startswith("column:")
     }
-    return Corpus(table["text"].to_pylist(), table["id"].to_pylist(), columns, name)
+    corpus = Corpus(table["text"].to_pylist(), table["id"].to_pylist(), columns, facts.get("name", "corpus"))
+    return corpus, facts.get("fingerprint", "")
 
 
 def save_vectors(vectors: Vectors, path: Path) -> None:
@@ -56,21 +62,20 @@ def save_vectors(vectors: Vectors, path: Path) -> None:
     from scipy.sparse import issparse, save_npz
 
     if issparse(vectors):
-        _write(path.with_suffix(".npz"), lambda file: save_npz(file, vectors))
+        with written_aside(path.with_suffix(".npz")) as file:
+            save_npz(file, vectors)
     else:
-        _write(path.with_suffix(".npy"), lambda file: np.save(file, np.asarray(vectors, dtype=np.float32)))
+        with written_aside(path.with_suffix(".npy")) as file:
+            np.save(file, np.asarray(vectors, dtype=np.float32))
 
 
 def save_vectors_in_parts(parts: Iterable[DenseVectors], shape: tuple[int, int], path: Path) -> None:
     """Dense vectors that come a few rows at a time, without holding them all."""
-
-    def write(file: Any) -> None:
+    with written_aside(path.with_suffix(".npy")) as file:
         header = {"descr": "<f4", "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(file, header)
         for part in parts:
             file.write(np.ascontiguousarray(part, dtype="<f4").data)
-
-    _write(path.with_suffix(".npy"), write)
 
 
 def load_vectors(path: Path) -> Vectors:
@@ -89,23 +94,11 @@ def save_seen(seen: NDArray[np.int64] | None, path: Path) -> None:
     if seen is None:
         place.unlink(missing_ok=True)
     else:
-        _write(place, lambda file: np.save(file, seen))
+        with written_aside(place) as file:
+            np.save(file, seen)
 
 
 def load_seen(path: Path) -> NDArray[np.int64] | None:
     """What ``save_seen`` wrote."""
     place = path.with_suffix(".seen.npy")
     return np.load(place, allow_pickle=False).astype(np.int64) if place.exists() else None
-
-
-def _write(path: Path, write: Any) -> None:
-    """Write aside, then rename."""
-    aside = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with aside.open("wb") as file:
-            write(file)
-        aside.replace(path)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise UsageError(f"can't write {path}: {error.strerror or error}") from error

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from unembed.cli import attack, audit, cache, compare, demo, doctor, fingerprint, gate, listing, report, reproduce, show
+from unembed.errors import fenced
 
 MEASURE, RESULTS, LOOK = "Measure", "Results", "Look around"
 
@@ -44,7 +45,8 @@ def unembed(
 
 
 def _add(name: str, verb: Callable[..., Any], example: str, panel: str) -> None:
-    app.command(name, epilog=f"Example: {example}", rich_help_panel=panel)(verb)
+    """One verb, fenced: whatever a plug-in does inside, the command ends with a code of its own."""
+    app.command(name, epilog=f"Example: {example}", rich_help_panel=panel)(fenced("a plug-in")(verb))
 
 
 _add("demo", demo.demo, demo.EXAMPLE, MEASURE)

@@ -13,7 +13,9 @@ from unembed.cli.output import Voice, complain
 from unembed.cli.preflight import check_request
 from unembed.cli.progress import Bar
 from unembed.cli.running import command_line
-from unembed.cli.summary import exit_code, run_summary, show_files, show_run
+from unembed.cli.summary import run_summary, show_files, show_run
+from unembed.gate.exit_codes import COULD_NOT_MEASURE
+from unembed.gate.judge import exit_code, unmeasured
 from unembed.report import write_report
 
 
@@ -37,11 +39,17 @@ def carry_out(
         for done, path in enumerate(written, start=1):
             write_report(run, path)
             bar("writing reports", done, len(written))
-    code = 0 if exit_zero else exit_code(run)
+    code = 0 if exit_zero else exit_code(run, allow_unmeasured=spec.allow_unmeasured)
     show_run(voice, run)
     show_files(voice, folder, written)
     voice.data(run_summary(run, folder, written, code))
     if run.status == "nothing-ran":
         causes = dict.fromkeys(c.error for c in run.cells if c.error)
         complain(f"nothing could be measured: {next(iter(causes), 'every attack failed its own check')}")
+    elif code == COULD_NOT_MEASURE and run.gate is None:
+        count = len(unmeasured(run))
+        complain(
+            f"{count} of {len(run.cells)} measurements failed or can't be trusted: nothing is known of what they ask; "
+            "--allow-unmeasured accepts that"
+        )
     return code

@@ -11,7 +11,7 @@ from unembed.audit.spec import AuditSpec
 from unembed.cli.output import Voice, table
 from unembed.encoders import build_encoder
 from unembed.encoders.base import EncoderCard, is_white_box
-from unembed.encoders.cache import inside
+from unembed.encoders.cache import full_card, inside
 from unembed.encoders.endpoint import CallEstimate, EndpointEncoder
 from unembed.errors import NothingRanError
 
@@ -21,7 +21,7 @@ def plan_only(spec: AuditSpec, voice: Voice) -> int:
     sides = read_sides(spec)
     endpoint = _endpoint(spec)
     encoder = open_encoder(spec, sides) if endpoint is None else endpoint
-    card = encoder.card if endpoint is None else _unasked(endpoint)
+    card = full_card(encoder) if endpoint is None else _unasked(endpoint)
     plan = make_plan(spec, sides, card, "not encoded", white_box=is_white_box(inside(encoder)))
     if not plan.cells:
         reasons = "; ".join(dict.fromkeys(s.reason for s in plan.skipped[:4]))

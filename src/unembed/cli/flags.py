@@ -273,6 +273,14 @@ class CommonFlags(TextFlags):
     baseline: Annotated[Path | None, typer.Option(help="File of accepted findings (TOML).", rich_help_panel=POLICY)] = (
         None
     )
+    allow_unmeasured: Annotated[
+        bool | None,
+        typer.Option(
+            "--allow-unmeasured",
+            help="What could not be measured fails nothing, if anything else was.",
+            rich_help_panel=POLICY,
+        ),
+    ] = None
     exit_zero: Annotated[
         bool,
         typer.Option("--exit-zero", help="End with 0 whatever a finished audit found.", rich_help_panel=POLICY),

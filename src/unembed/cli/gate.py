@@ -24,6 +24,10 @@ def gate(
     ] = None,
     reason: Annotated[str | None, typer.Option(help="Why it is accepted.")] = None,
     expires: Annotated[datetime | None, typer.Option(help="Last day of the acceptance.", formats=["%Y-%m-%d"])] = None,
+    allow_unmeasured: Annotated[
+        bool,
+        typer.Option("--allow-unmeasured", help="What could not be measured fails nothing, if anything else was."),
+    ] = False,
     output: Annotated[
         list[Path] | None,
         typer.Option("--output", "-o", help="Report with the policy's answer, by its ending; repeat."),
@@ -34,9 +38,10 @@ def gate(
     from unembed.cli.output import Voice
     from unembed.cli.policies import check_baseline, judged, limit_on_excess, read_policy
     from unembed.cli.preflight import check_folder, check_output
-    from unembed.cli.summary import exit_code, show_gate
+    from unembed.cli.summary import show_gate
     from unembed.errors import UsageError
     from unembed.gate import baseline as baselines
+    from unembed.gate.judge import exit_code
     from unembed.gate.policy import Policy
     from unembed.report import write_report
     from unembed.results.io import read_run
@@ -61,8 +66,8 @@ def gate(
         check_folder(write_baseline.parent, "folder of the baseline")
         accepted = baselines.write_baseline(result, rules, write_baseline, reason, expires.date(), keep=accepted)
         voice.line(f"Baseline: {write_baseline} ({len(accepted.accept)} accepted)")
-    result = judged(result, rules, accepted)
-    code = exit_code(result)
+    result = judged(result, rules, accepted, allow_unmeasured=allow_unmeasured)
+    code = exit_code(result, allow_unmeasured=allow_unmeasured)
     for path in output or []:
         write_report(result, path)
         voice.line(f"Report: {path}")

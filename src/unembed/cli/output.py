@@ -37,9 +37,15 @@ def console(stream: TextIO | None = None) -> Console:
     """A console on stdout or another stream; piped output gets a width that tables fit in."""
     from rich.console import Console
 
+    class Steady(Console):
+        """Leaves a broken pipe to whoever prints: rich would end the process with 1, which reads as *violated*."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     out = stream if stream is not None else sys.stdout
     wide = None if out.isatty() or os.environ.get("COLUMNS") else _PIPED_WIDTH
-    return Console(file=out, markup=False, highlight=False, emoji=False, width=wide)
+    return Steady(file=out, markup=False, highlight=False, emoji=False, width=wide)
 
 
 def complain(message: str, *, label: str = "error") -> None:

@@ -52,6 +52,6 @@ def check_baseline(path: Path, policy: Policy) -> Baseline:
     return baseline
 
 
-def judged(run: Run, policy: Policy, baseline: Baseline | None) -> Run:
+def judged(run: Run, policy: Policy, baseline: Baseline | None, *, allow_unmeasured: bool) -> Run:
     """The run with the policy's answer."""
-    return run.model_copy(update={"gate": judge(run, policy, baseline)})
+    return run.model_copy(update={"gate": judge(run, policy, baseline, allow_unmeasured=allow_unmeasured)})

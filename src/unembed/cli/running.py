@@ -13,16 +13,15 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
 from unembed.cli.output import close_broken_pipe, complain
-from unembed.errors import UnembedError, UnembedWarning
+from unembed.errors import UnembedError, UnembedWarning, place_of
 
 DEBUG = "--debug"
 #: The codes of ``gate.exit_codes`` that end a command before that room is loaded, which takes time.
-MET, USAGE, INTERRUPTED = 0, 2, 130
+USAGE, INTERRUPTED = 2, 130
 
 _arguments: ContextVar[tuple[str, ...]] = ContextVar("arguments", default=())
 _interrupted: ContextVar[threading.Event | None] = ContextVar("interrupted", default=None)
@@ -105,8 +104,9 @@ def _told(work: Callable[[], Any], debug: bool, interrupted: threading.Event) ->
             raise KeyboardInterrupt from error
         return _failed(error, debug)
     except SystemExit as error:
+        # Verbs are fenced, so only the command line itself can get here: shell completion ends so.
         code = error.code
-    return code if isinstance(code, int) else MET
+    return code if isinstance(code, int) else USAGE
 
 
 def _failed(error: Exception, debug: bool) -> int:
@@ -143,10 +143,8 @@ def _unexpected(error: Exception, debug: bool) -> int:
         return USAGE
     _trace(debug)
     # Its message may hold text of the corpus, so only type and place are shown.
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{Path(last.filename).name}:{last.lineno}"
     complain(
-        f"unexpected {type(error).__name__} at {place}; this is a mistake in unembed or in a plug-in: "
+        f"unexpected {type(error).__name__} at {place_of(error)}; this is a mistake in unembed or in a plug-in: "
         f"run again with {DEBUG} for the traceback"
     )
     return USAGE

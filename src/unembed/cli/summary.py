@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from unembed.cli.output import Voice, nan_to_none, plain, table, text
-from unembed.gate import exit_codes
 from unembed.report import coverage
 from unembed.report.numbers import difference, number, with_interval
 from unembed.report.table import rows as flat_rows
@@ -17,16 +16,6 @@ from unembed.results.schema import Finding, Run, Skipped
 _HEAD = ("Who", "Question", "Attack", "Pairs", "Result", "Guessing", "Above", "Judgement")
 _STYLE = {"high": "bold red", "moderate": "yellow", "low": "cyan", "none": "green", "unknown": "magenta"}
 _MOST_LINES = 12
-
-
-def exit_code(run: Run) -> int:
-    """What a finished audit ends with: a violated policy outweighs a failed cell, as in ``gate.judge``."""
-    if run.gate is not None and run.gate.exit_code == exit_codes.VIOLATED:
-        return exit_codes.VIOLATED
-    measured = any(f.status != "could-not-measure" for f in run.findings)
-    if run.status != "complete" or not measured:
-        return exit_codes.COULD_NOT_MEASURE
-    return run.gate.exit_code if run.gate is not None else exit_codes.MET
 
 
 def show_run(voice: Voice, run: Run) -> None:

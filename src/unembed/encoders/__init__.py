@@ -20,7 +20,7 @@ from unembed.encoders.base import (
     WhiteBoxEncoder,
 )
 from unembed.encoders.parameters import typed_options
-from unembed.errors import PluginError, UsageError
+from unembed.errors import PluginError, UsageError, fenced
 from unembed.registry import Registry
 
 __all__ = [
@@ -102,10 +102,11 @@ def build_encoder(
         if given.get(parameter, value) != value:
             raise UsageError(f"{kind} is given '{parameter}' twice, with different values")
         given[parameter] = value
-    encoder = factory(**typed_options(factory, given, kind=kind))
-    if not _answers(encoder):
-        raise PluginError(f"{kind} made a {type(encoder).__name__}, which has no encode and card")
-    return _fitted(encoder, fit_texts, kind)
+    with fenced(kind):
+        encoder = factory(**typed_options(factory, given, kind=kind))
+        if not _answers(encoder):
+            raise PluginError(f"{kind} made a {type(encoder).__name__}, which has no encode and card")
+        return _fitted(encoder, fit_texts, kind)
 
 
 def _answers(candidate: object) -> bool:

@@ -15,7 +15,7 @@ import shutil
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,7 @@ from unembed.encoders.blocks import (
     write_block,
 )
 from unembed.errors import DataError, UnembedError, UnembedWarning
+from unembed.registry import source_digest
 
 BLOCK_TEXTS = 512
 #: A half-written file of a killed process is removed by ``clear`` once it is this old.
@@ -192,7 +193,7 @@ class CachedEncoder:
     @property
     def card(self) -> EncoderCard:
         """The card of the encoder inside."""
-        return self.encoder.card
+        return full_card(self.encoder)
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("_") or name == "encoder":
@@ -254,6 +255,13 @@ def _written(path: Path) -> float:
         return path.stat().st_mtime
     except FileNotFoundError:
         return time.time()
+
+
+def full_card(encoder: Encoder) -> EncoderCard:
+    """The card; that of a plug-in with a digest of its source, because an edited file makes other vectors."""
+    card = encoder.card
+    source = None if isinstance(encoder, CachedEncoder) else source_digest(type(encoder))
+    return card if source is None else replace(card, options=(*card.options, ("source", source)))
 
 
 def inside(encoder: Encoder) -> Encoder:

@@ -13,8 +13,8 @@ import numpy as np
 
 from unembed.encoders.base import DenseVectors, EncoderCard
 from unembed.encoders.parameters import Parameters
-from unembed.errors import DataError, PluginError, UnknownNameError, UsageError
-from unembed.registry import Registry
+from unembed.errors import DataError, PluginError, UnknownNameError, UsageError, fenced
+from unembed.registry import Registry, source_digest
 
 
 class CallableEncoder(Parameters):
@@ -51,6 +51,7 @@ class CallableEncoder(Parameters):
     @cached_property
     def card(self) -> EncoderCard:
         """What this encoder is; asks for one vector to learn the dimension."""
+        source = source_digest(self._call, self.function if isinstance(self.function, str) else "")
         shown = self.name or getattr(self._call, "__qualname__", type(self._call).__name__)
         return EncoderCard(
             name=f"callable:{shown}",
@@ -59,6 +60,7 @@ class CallableEncoder(Parameters):
             dimension=int(self.encode(["dimension"]).shape[1]),
             normalised=self.normalise,
             revision=self.version,
+            options=() if source is None else (("source", source),),
         )
 
     def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
@@ -72,7 +74,9 @@ class CallableEncoder(Parameters):
         parts: list[DenseVectors] = []
         for start in range(0, len(texts), size):
             asked = list(texts[start : start + size])
-            part = checked_vectors(self._call(asked, **more), len(asked), "the callable", first_row=start)
+            with fenced("the callable"):
+                found = self._call(asked, **more)
+            part = checked_vectors(found, len(asked), "the callable", first_row=start)
             if parts and part.shape[1] != parts[0].shape[1]:
                 raise DataError(f"the callable returned {parts[0].shape[1]} and later {part.shape[1]} dimensions")
             parts.append(part)
@@ -83,7 +87,8 @@ class CallableEncoder(Parameters):
         found = _find(self.function) if isinstance(self.function, str) else self.function
         if inspect.isclass(found):
             try:
-                found = found()
+                with fenced(found.__name__):
+                    found = found()
             except TypeError as error:
                 raise UsageError(f"{found.__name__} can't be made without arguments: {error}") from error
         method = getattr(found, "encode", None)
@@ -139,7 +144,8 @@ def _find(reference: str) -> Any:
         files: Registry[Any] = Registry("callable", {})
         return files.get(f"{Path(place)}:{attribute}")
     try:
-        module = importlib.import_module(place)
+        with fenced(f"module '{place}'"):
+            module = importlib.import_module(place)
     except ImportError as error:
         raise PluginError(f"module '{place}' can't be imported: {error}") from error
     if not hasattr(module, attribute):

@@ -37,7 +37,7 @@ class Acceptance(Selector):
     """One accepted finding or group of findings."""
 
     rule: str = Field(min_length=1)
-    up_to: float
+    up_to: float = Field(allow_inf_nan=False)
     reason: str = Field(min_length=1)
     expires: datetime.date = Field(description="the last day this entry counts")
 

@@ -1,7 +1,8 @@
 """A run held against a policy.
 
 Nothing passes for lack of evidence: a rule that matches no finding, a finding that isn't trusted, and a cell
-that failed are all *could not measure*. A violation outweighs that, because it stands whatever the rest says.
+that failed are all *could not measure*, and so is what no rule is about. A violation outweighs that, because it
+stands whatever the rest says.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from unembed.errors import UnknownNameError
+from unembed.games.threat import Capability
 from unembed.gate import exit_codes
-from unembed.gate.policy import Policy, Rule
-from unembed.results.schema import Finding, GateResult, RuleOutcome, Run
+from unembed.gate.policy import MEASURED, Policy, Rule
+from unembed.results.schema import CellRecord, Finding, GateResult, RuleOutcome, Run
 
 if TYPE_CHECKING:
     from unembed.gate.baseline import Acceptance, Baseline
@@ -40,9 +42,19 @@ def judge(
     baseline: Baseline | None = None,
     *,
     today: datetime.date | None = None,
+    allow_unmeasured: bool = False,
 ) -> GateResult:
-    """The policy's answer for a run: one outcome for each rule and finding, and the exit code."""
+    """The policy's answer for a run: one outcome for each rule and finding, and the exit code.
+
+    With ``allow_unmeasured`` what could not be measured is told and fails nothing, except where a rule has nothing
+    else to go by.
+    """
     held = judge_in_detail(run, policy, baseline, today=today)
+    held += _left_over(run, policy, held)
+    if allow_unmeasured:
+        measured = {h.rule.id for h in held if h.outcome not in ("could-not-measure", "not-applicable")}
+        measured.add(MEASURED.id)
+        held = [_told_only(h) if h.outcome == "could-not-measure" and h.rule.id in measured else h for h in held]
     code = _exit_code(held)
     outcomes = [
         RuleOutcome(
@@ -55,6 +67,57 @@ def judge(
         for h in held
     ]
     return GateResult(passed=code == exit_codes.MET, exit_code=code, outcomes=outcomes)
+
+
+def exit_code(run: Run, *, allow_unmeasured: bool = False) -> int:
+    """What a finished audit ends with: the answer of its policy; without one, whether everything was measured."""
+    code = run.gate.exit_code if run.gate is not None else exit_codes.MET
+    if code == exit_codes.VIOLATED:
+        return code
+    if all(f.status == "could-not-measure" for f in run.findings):
+        return exit_codes.COULD_NOT_MEASURE
+    if code == exit_codes.MET and not allow_unmeasured and (unmeasured(run) or run.status != "complete"):
+        return exit_codes.COULD_NOT_MEASURE
+    return code
+
+
+def unmeasured(run: Run) -> list[CellRecord | Finding]:
+    """Cells without a finding, and findings that say nothing because their attack failed its own check."""
+    found = {f.cell for f in run.findings}
+    lost = [c for c in run.cells if c.status == "failed" or c.key not in found]
+    return [*lost, *(f for f in run.findings if _decides(f) and not _says_something(f))]
+
+
+def _decides(finding: Finding) -> bool:
+    """Neither the points of a curve nor yardsticks decide anything.
+
+    The former are weaker forms of a finding that is there, the latter read the texts.
+    """
+    return not (finding.curve or finding.yardstick or Capability.TEXTS.value in finding.cost.capabilities)
+
+
+def _says_something(finding: Finding) -> bool:
+    return finding.trust.trusted and finding.status != "could-not-measure"
+
+
+def _left_over(run: Run, policy: Policy, held: list[Held]) -> Iterator[Held]:
+    """What could not be measured and concerns no rule that counts: nobody can tell whether it would have mattered."""
+    strict = [rule for rule in policy.rules if rule.severity == "error"]
+    judged = {h.finding.id for h in held if h.finding is not None and h.rule in strict}
+    for item in unmeasured(run):
+        if isinstance(item, Finding):
+            if item.id not in judged:
+                yield Held(MEASURED, item, "could-not-measure", f"not trusted: {item.trust.reason}")
+        elif not any(rule.may_match(item.identity) for rule in strict):
+            yield Held(MEASURED, None, "could-not-measure", _no_finding(item))
+
+
+def _no_finding(cell: CellRecord) -> str:
+    return f"cell {cell.key[:12]} {'failed' if cell.status == 'failed' else 'is done'}, but its finding is missing"
+
+
+def _told_only(held: Held) -> Held:
+    return replace(held, rule=held.rule.model_copy(update={"severity": "warning"}))
 
 
 def judge_in_detail(
@@ -93,12 +156,10 @@ def _exit_code(held: list[Held]) -> int:
 
 
 def _hold(run: Run, rule: Rule) -> Iterator[Held]:
-    failed = [c for c in run.cells if c.status == "failed" and rule.may_match(c.identity)]
+    failed = [c for c in unmeasured(run) if isinstance(c, CellRecord) and rule.may_match(c.identity)]
     for cell in failed:
-        yield Held(rule, None, "could-not-measure", f"cell {cell.key[:12]} failed, so its finding is missing")
-    # The points of a curve are weaker forms of a finding that is there: they explain it and decide nothing. Nor do
-    # yardsticks, which read the texts.
-    matched = [f for f in run.findings if not f.curve and not f.yardstick and rule.matches(f)]
+        yield Held(rule, None, "could-not-measure", _no_finding(cell))
+    matched = [f for f in run.findings if _decides(f) and rule.matches(f)]
     with_metric = [f for f in matched if rule.measured(f) is not None]
     if not matched:
         if not failed:
@@ -124,7 +185,7 @@ def _nothing_matched(run: Run, rule: Rule) -> str:
 
 def _hold_one(rule: Rule, finding: Finding) -> Held:
     measured = rule.measured(finding)
-    if not finding.trust.trusted or finding.status == "could-not-measure":
+    if not _says_something(finding):
         return Held(rule, finding, "could-not-measure", f"not trusted: {finding.trust.reason}")
     if measured is None or math.isnan(measured.value):
         return Held(rule, finding, "could-not-measure", f"{rule.metric} has no value")

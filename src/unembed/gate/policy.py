@@ -10,7 +10,7 @@ In the audit file::
 A rule looks at every finding its selectors match. By default it compares the whole interval of the excess
 over the floor: violated when even the low end is above ``max``, met when the high end is at or below it,
 inconclusive when the interval straddles. The exit code (see ``exit_codes``) is 1 when a rule is violated,
-else 3 when one is inconclusive or could not be measured, else 0. Rules of severity ``warning`` are reported
+else 3 when one is inconclusive or anything could not be measured, else 0. Rules of severity ``warning`` are reported
 and never change the exit code.
 """
 
@@ -108,6 +108,10 @@ class Rule(Selector):
         return finding.secondary.get(self.metric)
 
 
+#: The rule every policy has of itself: that what no other rule is about was measured.
+MEASURED = Rule(id="everything-measured", max=1.0)
+
+
 class Policy(Strict):
     """All rules; a policy without rules would pass whatever is found, so it is refused."""
 
@@ -118,6 +122,8 @@ class Policy(Strict):
     def _unique(cls, rules: list[Rule]) -> list[Rule]:
         seen: set[str] = set()
         for rule in rules:
+            if rule.id == MEASURED.id:
+                raise ValueError(f"every policy has the rule '{rule.id}' of itself; choose another id")
             if rule.id in seen:
                 raise ValueError(f"two rules have the id '{rule.id}'; ids must differ")
             seen.add(rule.id)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from pydantic import ValidationError
 
@@ -12,8 +15,9 @@ from unembed.errors import DataError, UsageError
 from unembed.results.schema import SCHEMA_VERSION, Run
 
 
-def write_atomically(path: Path, data: str | bytes) -> None:
-    """Write a whole file or nothing: into a temporary neighbour, then rename."""
+@contextmanager
+def written_aside(path: Path) -> Iterator[IO[bytes]]:
+    """A file that appears whole or not at all: written into a temporary neighbour, then renamed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -21,14 +25,21 @@ def write_atomically(path: Path, data: str | bytes) -> None:
         raise UsageError(f"can't write to {path.parent}: {error.strerror or error}") from error
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data.encode() if isinstance(data, str) else data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(0o644)
         Path(name).replace(path)
     except OSError as error:
-        Path(name).unlink(missing_ok=True)
         raise UsageError(f"can't write {path}: {error.strerror or error}") from error
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, data: str | bytes) -> None:
+    """Write a whole file or nothing."""
+    with written_aside(path) as file:
+        file.write(data.encode() if isinstance(data, str) else data)
 
 
 def write_run(run: Run, path: Path) -> None:
