@@ -304,6 +304,8 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str, notes:
         level=level,  # type: ignore[arg-type]
         about="encoder" if deal.about_encoder else "collection",
         reason=reason,
+        contrary=list(played.contrary),
+        doubt=deal.doubt,
         trust=Trust(trusted=played.check.passed, reason=played.check.reason),
         detects=_detects(played.detection),
         cost=Cost(

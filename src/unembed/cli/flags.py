@@ -212,6 +212,14 @@ class CommonFlags(TextFlags):
             "--quick", help="Fewer texts and targets, wider intervals, the same questions.", rich_help_panel=RUN
         ),
     ] = None
+    no_calibration: Annotated[
+        bool,
+        typer.Option(
+            "--no-calibration",
+            help="Plant no leaks to learn how small a leak would have been found; then 'no leak found' is never said.",
+            rich_help_panel=RUN,
+        ),
+    ] = False
     seed: Annotated[int | None, typer.Option(help="Seed of every random choice (default 0).", rich_help_panel=RUN)] = (
         None
     )
@@ -267,6 +275,13 @@ class CommonFlags(TextFlags):
         float | None,
         typer.Option(
             help="Policy in one number: no finding may exceed guessing by more (0 to 1).", rich_help_panel=POLICY
+        ),
+    ] = None
+    detects: Annotated[
+        float | None,
+        typer.Option(
+            help="With --max-excess: a leak of this size above guessing must not be missed (0 to 1).",
+            rich_help_panel=POLICY,
         ),
     ] = None
     policy: Annotated[Path | None, typer.Option(help="Policy file (TOML).", rich_help_panel=POLICY)] = None

@@ -17,6 +17,9 @@ def gate(
     max_excess: Annotated[
         float | None, typer.Option(help="Policy in one number: no finding may exceed guessing by more.")
     ] = None,
+    detects: Annotated[
+        float | None, typer.Option(help="With --max-excess: a leak of this size above guessing must not be missed.")
+    ] = None,
     baseline: Annotated[Path | None, typer.Option(help="File of accepted findings.")] = None,
     write_baseline: Annotated[
         Path | None,
@@ -48,6 +51,8 @@ def gate(
 
     if (policy is None) == (max_excess is None):
         raise UsageError("name one policy: --policy FILE or --max-excess NUMBER")
+    if detects is not None and max_excess is None:
+        raise UsageError("--detects goes with --max-excess; in a policy file a rule has the key 'detects'")
     if write_baseline is not None and (reason is None or expires is None):
         raise UsageError("--write-baseline needs --reason TEXT and --expires YYYY-MM-DD")
     if write_baseline is None and (reason is not None or expires is not None):
@@ -57,7 +62,7 @@ def gate(
     rules = (
         read_policy(policy)
         if policy is not None
-        else Policy.model_validate(limit_on_excess(max_excess if max_excess is not None else 0.0))
+        else Policy.model_validate(limit_on_excess(max_excess if max_excess is not None else 0.0, detects))
     )
     accepted = check_baseline(baseline, rules) if baseline is not None else None
     result = read_run(run)

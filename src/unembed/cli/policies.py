@@ -33,11 +33,13 @@ def read_policy(path: Path) -> Policy:
     return validate(Policy, read_policy_table(path), str(path))
 
 
-def limit_on_excess(limit: float) -> dict[str, Any]:
-    """A policy of one rule on every finding."""
+def limit_on_excess(limit: float, detects: float | None = None) -> dict[str, Any]:
+    """A policy of one rule on every finding; ``detects`` is the size of leaks that must not have been missed."""
     if not 0 <= limit <= 1:
         raise UsageError(f"--max-excess lies between 0 and 1, not {limit:g}")
-    return {"rules": [{"id": "max-excess", "metric": "excess", "max": limit}]}
+    if detects is not None and not 0 < detects <= 1:
+        raise UsageError(f"--detects lies above 0 and at most at 1, not {detects:g}")
+    return {"rules": [{"id": "max-excess", "metric": "excess", "max": limit, "detects": detects}]}
 
 
 def check_baseline(path: Path, policy: Policy) -> Baseline:

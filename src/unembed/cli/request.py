@@ -103,8 +103,12 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
     _put(over, None if flags.out is None else str(flags.out), "run", "folder")
     if flags.policy is not None:
         _put(over, read_policy_table(flags.policy), "policy")
+    if flags.no_calibration:
+        _put(over, False, "calibrate")
     if flags.max_excess is not None:
-        _put(over, limit_on_excess(flags.max_excess), "policy")
+        _put(over, limit_on_excess(flags.max_excess, flags.detects), "policy")
+    elif flags.detects is not None:
+        raise UsageError("--detects goes with --max-excess; in a policy file a rule has the key 'detects'")
     _put(over, None if flags.baseline is None else str(flags.baseline), "baseline")
     return over
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from unembed.cli.output import Voice, nan_to_none, plain, table, text
 from unembed.report import coverage
+from unembed.report.detection import would_have_found
 from unembed.report.numbers import difference, number, with_interval
 from unembed.report.table import rows as flat_rows
 from unembed.report.words import LEVEL, OUTCOME, STATUS
@@ -23,6 +24,7 @@ def show_run(voice: Voice, run: Run) -> None:
     voice.show(text(f"{LEVEL[run.verdict.level]}.", _STYLE[run.verdict.level]), text(run.verdict.sentence))
     voice.line()
     voice.show(table(_HEAD, [_row(f) for f in run.findings if not f.curve], right=(3,)))
+    _show_reasons(voice, run)
     _show_notes(voice, run)
     failed = [c for c in run.cells if c.status == "failed"]
     if failed:
@@ -33,6 +35,19 @@ def show_run(voice: Voice, run: Run) -> None:
         voice.line("Not tested:")
         _some_of(voice, list(dict.fromkeys(map(_untested, untested))))
     show_gate(voice, run)
+
+
+def _show_reasons(voice: Voice, run: Run) -> None:
+    """Why a finding is no leak, and how small a leak would have been found: an empty hand must show what it held."""
+    lines = []
+    for f in run.findings:
+        if f.curve or f.status in ("leak", "yardstick"):
+            continue
+        limit = would_have_found(f)
+        lines.append(f"{_about(f)}: {f.reason}{f' ({limit})' if limit else ''}")
+    if lines:
+        voice.line("Where no leak was found:")
+        _some_of(voice, lines)
 
 
 def _show_notes(voice: Voice, run: Run) -> None:

@@ -203,9 +203,31 @@ def _hold_one(rule: Rule, finding: Finding) -> Held:
         outcome = "met" if measured.high <= rule.max else "inconclusive"
     verb = {"violated": "is above", "met": "stays within", "inconclusive": "straddles"}[outcome]
     message = f"{shown} {verb} the limit {rule.max:g}{end}"
+    if outcome == "met" and (why := _not_enough(rule, finding)):
+        return Held(rule, finding, "inconclusive", f"{message}, but {why}", compared)
     if outcome == "inconclusive":
         message += "; more targets narrow the interval"
     return Held(rule, finding, outcome, message, compared)
+
+
+def _not_enough(rule: Rule, finding: Finding) -> str | None:
+    """Why staying within the limit does not settle it: other figures disagree, or too little would have been seen."""
+    if finding.status == "leak":
+        return None
+    if finding.contrary:
+        return f"other figures are clearly above guessing: {', '.join(finding.contrary)}"
+    if finding.doubt:
+        return finding.doubt
+    if rule.detects is None:
+        return None
+    if finding.detects is None or finding.detects.size is None:
+        return "it is not known how small a leak would have been found"
+    if finding.detects.size > rule.detects:
+        return (
+            f"only a leak of {finding.detects.size:g} above guessing would surely have been found, the policy demands "
+            f"{rule.detects:g}; more texts let smaller ones be found"
+        )
+    return None
 
 
 def _accept(held: Held, entries: list[Acceptance], day: datetime.date) -> Held:

@@ -87,6 +87,12 @@ class Rule(Selector):
         default="interval",
         description="what must stay at or below max; 'interval' looks at both ends and may be inconclusive",
     )
+    detects: float | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description="a finding without a leak must show that one of this size above guessing would have been found",
+    )
     severity: Literal["error", "warning"] = "error"
     inconclusive: Literal["fail", "pass"] = "fail"
 

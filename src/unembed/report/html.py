@@ -8,7 +8,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from unembed._version import __version__
-from unembed.report import attributes, coverage, facts, inversion, keywords, numbers, patterns, people, view, words
+from unembed.report import (
+    attributes,
+    coverage,
+    detection,
+    facts,
+    inversion,
+    keywords,
+    numbers,
+    patterns,
+    people,
+    view,
+    words,
+)
 from unembed.report.clean import cleaned
 from unembed.results.schema import Run
 
@@ -44,6 +56,7 @@ def render_html(run: Run) -> str:
         with_interval=numbers.with_interval,
         number=numbers.number,
         difference=numbers.difference,
+        would_have_found=detection.would_have_found,
     )
     style = files("unembed.report").joinpath("templates/report.css").read_text(encoding="utf-8")
     names = view.Names(run)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from unembed.report import attributes, coverage, facts, inversion, keywords, patterns, people, ranked, view
 from unembed.report.clean import clean_text, cleaned
+from unembed.report.detection import would_have_found
 from unembed.report.numbers import count
 from unembed.report.readers import Reader
 from unembed.report.words import LEVEL, OUTCOME, STATUS, capability
@@ -172,6 +173,13 @@ def _findings(run: Run, names: view.Names) -> list[str]:
             for v in game.findings
         ]
         lines += table(("Attack", "Result", "Floor", "Above the floor", "Pairs", "Status"), rows)
+        for found in game.findings:
+            told = found.finding
+            if told.status not in ("leak", "yardstick") and not told.curve:
+                lines.append(f"- {escape(_title(told, names))}: {escape(told.reason)}")
+                limit = would_have_found(told)
+                lines += [f"  Calibration: {escape(limit)}."] if limit else []
+        lines += [""] if lines[-1] else []
         if any(f.finding.status == "could-not-measure" for f in game.findings):
             lines += [f"_{STATUS['could-not-measure']}_ is not a sign of safety.", ""]
         if game.consequence:

@@ -30,12 +30,12 @@ LEVEL: Final[dict[str, str]] = {
 STATUS_MEANING: Final[dict[str, str]] = {
     "leak": "The adversary did better with the vectors than anyone could without them.",
     "no-leak-found": (
-        "The adversary did no better with the vectors than without them. "
-        "This holds for this attack and this amount of knowledge, not for every possible attack."
+        "The adversary did no better with the vectors than without them, and would have found a leak of the stated "
+        "size. This holds for these attacks and this amount of knowledge, not for every possible attack."
     ),
-    "inconclusive": "The interval allows both a leak and none: more targets are needed to tell.",
+    "inconclusive": "The measurement allows both a leak and none; the finding says what would settle it.",
     "could-not-measure": (
-        "The attack did not pass its own check, so its result says nothing in either direction. "
+        "The attack did not show that it would find a leak, so its result says nothing in either direction. "
         "This is not a sign of safety."
     ),
     "yardstick": (

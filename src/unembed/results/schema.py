@@ -133,6 +133,10 @@ class Finding(Model):
     status: Status
     level: Level
     reason: str = Field(default="", description="why it has this status, in one sentence")
+    contrary: list[str] = Field(
+        default_factory=list, description="metrics clearly above guessing although the headline is not"
+    )
+    doubt: str | None = Field(default=None, description="why finding nothing would say nothing")
     trust: Trust
     detects: Detects | None = Field(default=None, description="null: not calibrated")
     cost: Cost
