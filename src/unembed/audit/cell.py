@@ -157,7 +157,7 @@ def _measure(task: Task) -> Finding:
     if "device" in attack.get_params():
         attack.set_params(device=task.device)
     deal = game.deal(_material(task))
-    played = play(game, attack, deal, cell.seed, calibrate=cell.identity["calibrate"])
+    played = play(game, attack, deal, cell.seed, calibrate=cell.identity["calibrate"], repeats=cell.identity["repeats"])
     device = str(getattr(attack, "device_", "cpu"))
     chosen = getattr(attack, "chosen_", None)
     notes = [*deal.notes, *([f"chosen on held-back pairs: {chosen}"] if chosen else [])]
@@ -295,6 +295,7 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str, notes:
         floors=[Floor(kind=k, estimate=e) for k, e in played.floors.items()],  # type: ignore[arg-type]
         floor=played.floor,
         excess=played.excess,
+        luck=played.luck,
         headroom=played.headroom,
         secondary=played.scores.secondary,
         secondary_floors=played.floor_secondary,

@@ -262,6 +262,15 @@ class Game(Protocol[K, T, G]):
 
 
 @runtime_checkable
+class Divisible(Protocol):
+    """A game whose adversary can be given fewer pairs."""
+
+    def some_pairs(self, knowledge: Any, kept: IntArray) -> Any:
+        """The knowledge with some of its rows of vectors, by number."""
+        ...
+
+
+@runtime_checkable
 class Rehearsable(Protocol):
     """A game that can be played in small on the adversary's own pairs."""
 

@@ -10,6 +10,7 @@ Cost: ten rounds for each size that is found, one or few for a size that is not.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,11 +43,15 @@ class Detection:
     """By size: how many plantings were found, of how many."""
 
 
-def detect(game: Plantable, attack: Any, deal: Deal[Any, Any], seen: Estimate, seed: int) -> Detection:
+#: The rule by which an excess is called a leak.
+Rule = Callable[[Estimate], bool]
+
+
+def detect(game: Plantable, attack: Any, deal: Deal[Any, Any], seen: Estimate, is_leak: Rule, seed: int) -> Detection:
     """Search for the smallest size that is always found; ``seen`` is the excess that the real vectors gave."""
     room = MOST_OF_ROOM * game.room(deal.knowledge, deal.truth)
     sizes = [size for size in SIZES if size < room] or [room]
-    kinds, blind = _seen_kinds(game, attack, deal, sizes[-1], seed)
+    kinds, blind = _seen_kinds(game, attack, deal, sizes[-1], is_leak, seed)
     if not kinds:
         return Detection(None, (), blind, {sizes[-1]: (0, len(blind))})
     half = max(seen.high - seen.value, seen.value - seen.low)
@@ -54,7 +59,7 @@ def detect(game: Plantable, attack: Any, deal: Deal[Any, Any], seen: Estimate, s
     tried: dict[float, tuple[int, int]] = {}
 
     def found(place: int) -> bool:
-        tried[sizes[place]] = _found(game, attack, deal, sizes[place], kinds, seed)
+        tried[sizes[place]] = _found(game, attack, deal, sizes[place], kinds, is_leak, seed)
         return tried[sizes[place]] == (PLANTINGS, PLANTINGS)
 
     place = begin
@@ -72,35 +77,41 @@ def detect(game: Plantable, attack: Any, deal: Deal[Any, Any], seen: Estimate, s
 def found_at_all(game: Plantable, attack: Any, deal: Deal[Any, Any], seed: int) -> bool:
     """Whether the attack finds a leak that hides next to nothing: the least that a working attack must do."""
     size = MOST_OF_ROOM * game.room(deal.knowledge, deal.truth)
-    return any(_is_found(game, attack, deal, kind, size, seed) for kind in game.kinds(deal.knowledge))
+
+    def is_leak(excess: Estimate) -> bool:
+        return bool(excess.low > SMALLEST_LEAK)
+
+    return any(_is_found(game, attack, deal, kind, size, is_leak, seed) for kind in game.kinds(deal.knowledge))
 
 
 def _seen_kinds(
-    game: Plantable, attack: Any, deal: Deal[Any, Any], size: float, seed: int
+    game: Plantable, attack: Any, deal: Deal[Any, Any], size: float, is_leak: Rule, seed: int
 ) -> tuple[tuple[Kind, ...], tuple[Kind, ...]]:
     """Kinds of leaks that the attack sees at their largest, and those it is blind to."""
     asked = game.kinds(deal.knowledge)
-    seen = tuple(kind for kind in asked if _is_found(game, attack, deal, kind, size, seed_for(seed, "kind")))
+    seen = tuple(kind for kind in asked if _is_found(game, attack, deal, kind, size, is_leak, seed_for(seed, "kind")))
     return seen, tuple(kind for kind in asked if kind not in seen)
 
 
 def _found(
-    game: Plantable, attack: Any, deal: Deal[Any, Any], size: float, kinds: tuple[Kind, ...], seed: int
+    game: Plantable, attack: Any, deal: Deal[Any, Any], size: float, kinds: tuple[Kind, ...], is_leak: Rule, seed: int
 ) -> tuple[int, int]:
     """How many plantings were found until the first that was not."""
     for number in range(PLANTINGS):
         own = seed_for(seed, "planting", f"{size:g}", number)
-        if not _is_found(game, attack, deal, kinds[number % len(kinds)], size, own):
+        if not _is_found(game, attack, deal, kinds[number % len(kinds)], size, is_leak, own):
             return number, number + 1
     return PLANTINGS, PLANTINGS
 
 
-def _is_found(game: Plantable, attack: Any, deal: Deal[Any, Any], kind: Kind, size: float, seed: int) -> bool:
+def _is_found(
+    game: Plantable, attack: Any, deal: Deal[Any, Any], kind: Kind, size: float, is_leak: Rule, seed: int
+) -> bool:
     """One planting and one round; vectors that take no planting, or break the attack, hide the leak."""
     settings = {"seed": seed_for(seed, "attack")} | ({"quick": True} if "quick" in attack.get_params() else {})
     try:
         planted = game.plant(deal.knowledge, deal.vectors, deal.truth, kind, size, generator(seed, "vectors", kind))
         copy = replace(deal, knowledge=planted.knowledge, vectors=planted.vectors, door=None)
-        return play_round(game, clone(attack).set_params(**settings), copy, seed).leaks
+        return is_leak(play_round(game, clone(attack).set_params(**settings), copy, seed).excess)
     except CannotMeasureError:
         return False

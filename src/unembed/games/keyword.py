@@ -21,7 +21,14 @@ from unembed.corpora.substitution import contains_keyword
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
-from unembed.games.keyword_texts import KeywordKnowledge, Training, check_training, knowledge_of, training_texts
+from unembed.games.keyword_texts import (
+    KeywordKnowledge,
+    Training,
+    check_training,
+    knowledge_of,
+    rows_of,
+    training_texts,
+)
 from unembed.games.planting import Kind, Planted, write_codes
 from unembed.games.threat import Adversary
 from unembed.games.unseen import unread_keywords
@@ -205,6 +212,10 @@ class KeywordGame(Parametrised):
         told = (strength * (2 * known - 1), strength * (2 * truth.present.astype(np.float64) - 1))
         own, asked = write_codes(knowledge.vectors, vectors, told, kind, rng)
         return Planted(replace(knowledge, vectors=own, unlabelled=asked, texts=()), asked)
+
+    def some_pairs(self, knowledge: KeywordKnowledge, kept: IntArray) -> KeywordKnowledge:
+        """The same adversary with some of its pairs."""
+        return rows_of(knowledge, kept)
 
     def examples(self, truth: KeywordTruth, guess: KeywordGuess | EpochGuess, rows: Sequence[int]) -> list[Example]:
         """Keywords of the target, and those the adversary says are there."""

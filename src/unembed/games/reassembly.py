@@ -205,6 +205,10 @@ class ReassemblyGame(Parametrised):
         truth = ReassemblyTruth(present[present.any(axis=1)], knowledge.keywords, None)
         return rows_of(knowledge, rest), knowledge.vectors[asked], truth
 
+    def some_pairs(self, knowledge: KeywordKnowledge, kept: IntArray) -> KeywordKnowledge:
+        """The same adversary with some of its pairs."""
+        return rows_of(knowledge, kept)
+
     def examples(self, truth: ReassemblyTruth, guess: KeywordGuess | EpochGuess, rows: Sequence[int]) -> list[Example]:
         """The listed words of the text, and the top of the adversary's list."""
         ranked = self.ranking(guess)
