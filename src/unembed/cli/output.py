@@ -142,7 +142,7 @@ def open_missing_streams() -> None:
     """Streams that were closed before the start (``>&-``) lead nowhere, so that nobody stumbles over them."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 (open as long as the process)
 
 
 def close_broken_pipe() -> None:
