@@ -73,7 +73,7 @@ def play(game: Any, attack: Any, deal: Deal[Any, Any], seed: int, *, calibrate: 
     played = play_round(game, attack, deal, seed)
     luck = luck_of_pairs(game, attack, deal, repeats, seed_for(seed, "repeats"))
     played = replace(played, excess=widened(played.excess, luck, repeats))
-    detection = _detection(game, attack, deal, played, seed, luck, repeats) if calibrate else None
+    detection = _detection(game, attack, deal, played, repeats, seed) if calibrate else None
     check = check_attack_works(game, attack, deal, played, seed, detection)
     strongest = max(played.floors, key=lambda kind: np.nan_to_num(played.floors[kind].point, nan=-np.inf))
     rows = np.sort(generator(seed, "examples").permutation(int(deal.vectors.shape[0]))[:EXAMPLES])
@@ -104,16 +104,12 @@ def play(game: Any, attack: Any, deal: Deal[Any, Any], seed: int, *, calibrate: 
 
 
 def _detection(
-    game: Any, attack: Any, deal: Deal[Any, Any], played: Round, seed: int, luck: float | None, repeats: int
+    game: Any, attack: Any, deal: Deal[Any, Any], played: Round, repeats: int, seed: int
 ) -> Detection | None:
     """How small a leak would have been found, asked where none was found; None where the game can't plant any."""
     if not isinstance(game, Plantable) or played.leaks or np.isnan(played.excess.value):
         return None
-
-    def is_leak(excess: Estimate) -> bool:
-        return bool(widened(excess, luck, repeats).low > SMALLEST_LEAK)
-
-    return detect(game, attack, deal, played.excess, is_leak, seed_for(seed, "calibration"))
+    return detect(game, attack, deal, played.excess, repeats, seed_for(seed, "calibration"))
 
 
 def check_attack_works(

@@ -121,7 +121,7 @@ class Finding(Model):
     excess: Measured = Field(description="estimate minus floor, paired over the same targets")
     luck: float | None = Field(
         default=None,
-        description="standard deviation that the choice of the adversary's pairs gives the metric; it is in the intervals",
+        description="standard deviation that the choice of the pairs gives the metric; it is in the intervals",
     )
     headroom: Number = Field(description="excess as a share of what is possible above the floor")
     secondary: dict[str, Measured] = Field(default_factory=dict)
