@@ -155,7 +155,9 @@ class Figure4(KeywordRows):
             return rows
 
         identity = {**deals.lab.identity(key), **SVM.identity(), "data": deals.world.fingerprint, "aligned": aligned}
-        return Cell(name, {**identity, "game": {**game.get_params(), "place": None, "version": game.facts.version}}, measure)
+        return Cell(
+            name, {**identity, "game": {**game.get_params(), "place": None, "version": game.facts.version}}, measure
+        )
 
 
 def _prepared(knowledge: KeywordKnowledge, aligned: bool) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
