@@ -25,6 +25,7 @@ from unembed.errors import CannotMeasureError, UnknownNameError, UsageError
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.columns import absent, as_number, holds_quantities
 from unembed.games.planting import Kind, Planted, nearest_code_rate, strength_for, write_codes
+from unembed.games.rows import hold_back
 from unembed.games.text_baseline import TextReader
 from unembed.games.threat import Adversary
 from unembed.metrics.classes import macro_recall, recognised, top_k_hits
@@ -253,13 +254,15 @@ class AttributeGame(Parametrised):
         known, asked = write_codes(knowledge.vectors, vectors, written, kind, rng)
         return Planted(replace(knowledge, vectors=known), asked)
 
+    def some_pairs(self, knowledge: AttributeKnowledge, kept: IntArray) -> AttributeKnowledge:
+        """The same adversary with some of its pairs."""
+        return replace(knowledge, vectors=knowledge.vectors[kept], labels=knowledge.labels[kept])
+
     def rehearsal(self, knowledge: AttributeKnowledge, seed: int) -> tuple[AttributeKnowledge, Vectors, AttributeTruth]:
-        """A third of the labelled vectors held back, of every class."""
-        order = generator(seed, "rehearsal").permutation(len(knowledge.labels))
-        order = order[np.argsort(knowledge.labels[order], kind="stable")]
-        held, rest = np.sort(order[::3]), np.sort(np.setdiff1d(order, order[::3]))
-        kept = replace(knowledge, vectors=knowledge.vectors[rest], labels=knowledge.labels[rest])
-        return kept, knowledge.vectors[held], AttributeTruth(knowledge.labels[held], knowledge.classes, None)
+        """A third of the labelled vectors held back."""
+        held, rest = hold_back(len(knowledge.labels), seed)
+        truth = AttributeTruth(knowledge.labels[held], knowledge.classes, None)
+        return self.some_pairs(knowledge, rest), knowledge.vectors[held], truth
 
     def examples(self, truth: AttributeTruth, guess: AttributeGuess, rows: Sequence[int]) -> list[Example]:
         """True and guessed class."""

@@ -75,7 +75,7 @@ def play_round(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> Round
     scores = game.judge(deal.truth, guess, judge_seed)
     floors = {kind: game.judge(deal.truth, answer, judge_seed) for kind, answer in unknowing.items()}
     floor = strongest_elsewhere(list(floors.values()), generator(seed, "halves"))
-    excess = scores.excess_over(floor, generator(seed, "excess"))
+    excess = scores.excess_over(floor)
     return Round(guess, scores, floors, floor, excess, queries, fit_seconds, run_seconds)
 
 

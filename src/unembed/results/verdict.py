@@ -181,10 +181,11 @@ def _at_the_real_share(finding: Finding) -> str:
 
 def _search(finding: Finding) -> str:
     """What a search for the word gives over all texts, at its real share."""
-    first, share = finding.secondary.get("precision_at_n"), finding.secondary_floors.get("precision_at_n")
-    if first is None or share is None:
+    first, half = finding.secondary.get("precision_among_first_n"), finding.secondary.get("looked_through_to_find_half")
+    share = finding.secondary.get("prevalence")
+    if first is None or half is None or share is None:
         return ""
     return (
-        f"; of the texts they would look at first, as many as hold the word, {first.value:.0%} do "
-        f"(guessing: {share:.0%})"
+        f"; among all texts, {share.value:.1%} of which hold such a word, {first.value:.0%} of those they would look at "
+        f"first hold it, and they look through {half.value:.0%} of all to find half of them (guessing: 50%)"
     )

@@ -80,6 +80,9 @@ def choose(
     ``rows`` are the inputs by form (standardised, in common units); ``answers`` makes a candidate's model answer;
     ``score`` rates answers for the given rows, higher is better.
     """
+    if len(candidates) == 1:
+        only = candidates[0]
+        return Chosen(only, _fitted(only, rows[only.raw], target), {})
     folds = _folds(target, seed)
     held: dict[str, list[NDArray[Any]]] = {}
     tried: dict[str, float] = {}
