@@ -47,6 +47,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
     "curve": ("0.2,0.4", "curve", [0.2, 0.4]),
     "max_targets": (100, "max_targets", 100),
     "quick": (True, "data.max_texts", 2000),
+    "repeats": (3, "repeats", 3),
     "no_calibration": (True, "calibrate", False),
     "seed": (5, "seed", 5),
     "threads": (7, "threads", 7),

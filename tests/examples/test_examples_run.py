@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SAYS = {
-    "library_audit": "attribute/linear",
+    "library_audit": "attribute/portfolio",
     "own_encoder": "128 dimensions",
     "own_attack": "NearestTexts keeps the contract",
     "gate_from_python": "exit code with the baseline 0",
