@@ -69,8 +69,8 @@ def _sentences(finding: Finding) -> list[str]:
     words, nowhere = words_of(finding), _nowhere(finding)
     right = f"{of_hundred(finding.estimate, 'of', 'of')} 100 cases"
     said = [
-        f"From a vector alone they tell whether the text mentions a given word: right in {right} where half of the texts "
-        "mention it."
+        f"From a vector alone they tell whether the text mentions a given word: right in {right} where half of the "
+        "texts mention it."
     ]
     said.append(against_floor(finding))
     said += _over_the_store(finding)
