@@ -171,6 +171,6 @@ def _search(finding: Finding) -> str:
     if first is None or half is None or share is None:
         return ""
     return (
-        f"; among all texts, {share.value:.1%} of which hold such a word, {first.value:.0%} of those they look at first "
-        f"hold it, and they look through {half.value:.0%} of all to find half of them (guessing: 50%)"
+        f"; among all texts, {share.value:.1%} of which hold such a word, {first.value:.0%} of those they look at "
+        f"first hold it, and they look through {half.value:.0%} of all to find half of them (guessing: 50%)"
     )

@@ -64,7 +64,7 @@ class InversionPortfolio(Parametrised):
                 best = f1, reader, thresholds
         assert best is not None, "there is always a regression"
         self.network_: InversionMLP | None = None
-        if n >= NETWORK_FROM and not self.quick:
+        if n >= NETWORK_FROM and not self.quick and self.only is None:
             network = InversionMLP(device=self.device, seed=self.seed).fit(knowledge)
             if max(network.log_.scores, default=0.0) > best[0]:
                 self.network_, self.chosen_ = network, "network"

@@ -38,7 +38,7 @@ class KeywordPortfolio(Parametrised):
         paper="pan2020",
         section="VI-B, VI-C",
         departures="The paper trains a support vector machine per keyword. Here linear models, screened coordinates "
-        "and their products, and nearest neighbours compete on held-back texts of five keywords; the winner serves all.",
+        "and their products, and nearest neighbours compete on held-back texts of five keywords.",
     )
 
     def __init__(self, *, quick: bool = False, only: str | None = None, seed: int = 0) -> None:
