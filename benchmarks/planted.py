@@ -20,7 +20,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import norm
 
-from unembed.attacks import ATTACKS
 from unembed.corpora.corpus import Corpus
 from unembed.games.attribute import AttributeGame
 from unembed.games.base import Material
@@ -155,6 +154,8 @@ def _noise(what: str, seed: int) -> str:
 
 def _played(rows: np.ndarray, values: list, known: int, seed: int, *, calibrate: bool = True):  # type: ignore[no-untyped-def]
     """The default attack of the tool on the first ``known`` rows against the rest, as an audit plays it."""
+    from unembed.attacks import ATTACKS
+
     warnings.simplefilter("ignore")
     game = NumberGame(column="a") if isinstance(values[0], float) else AttributeGame(column="a")
     attack = ATTACKS.get(f"{game.facts.name}/portfolio")(seed=seed)
