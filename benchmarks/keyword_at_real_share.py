@@ -3,11 +3,12 @@
     python benchmarks/keyword_at_real_share.py [--targets 8000] [--samples 400] [--words other] [--attacks svm,aligned]
 
 Targets are descriptions of medical procedures, the adversary's texts restaurant sentences with *salad*, in whose place
-ten body words are put (the case study of Pan et al. 2020, VI-C); each word stands in 0.1 to 2 % of the descriptions. For
-each attack and word: accuracy on a balanced test set, average precision and its floor (the share of texts with the word),
-precision among the first n texts where n hold the word, what is looked through to find half of them, and precision and
-recall of the yes answers. ``--words other`` asks for ten other body words: for choosing settings. Prints counts and
-scores only; the words are our own list. The data sets are looked for in ``UNEMBED_DATA``, else beside the checkout.
+ten body words are put (the case study of Pan et al. 2020, VI-C); each word stands in 0.1 to 2 % of the descriptions.
+For each attack and word: accuracy on a balanced test set, average precision and its floor (the share of texts with the
+word), precision among the first n texts where n hold the word, what is looked through to find half of them, and
+precision and recall of the yes answers. ``--words other`` asks for ten other body words: for choosing settings. Prints
+counts and scores only; the words are our own list. The data sets are looked for in ``UNEMBED_DATA``, else beside the
+checkout.
 """
 
 from __future__ import annotations
@@ -84,9 +85,9 @@ def show(name: str, game: KeywordGame, deal: Any, seed: int) -> None:
     print("  word       texts  balanced  average precision  first n  precision of yes  recall")
     for column, word in enumerate(game.keywords):
         there = deal.truth.present[:, column]
-        hits = int((said[:, column] & there).sum())
+        hits, precise = int((said[:, column] & there).sum()), each[SLICES[AVERAGE_PRECISION], word]
         print(
-            f"  {word:<9} {int(there.sum()):>6} {each['keyword', word]:>9.3f} {each[SLICES[AVERAGE_PRECISION], word]:>18.3f} "
+            f"  {word:<9} {int(there.sum()):>6} {each['keyword', word]:>9.3f} {precise:>18.3f} "
             f"{each[SLICES[FIRST_N], word]:>8.3f} {hits / max(int(said[:, column].sum()), 1):>17.3f} "
             f"{hits / int(there.sum()):>7.3f}"
         )

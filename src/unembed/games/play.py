@@ -24,6 +24,8 @@ from unembed.seeds import generator, seed_for
 
 #: "No leak found" is said only where the excess is surely no larger than this.
 LARGEST_UNSEEN = 0.05
+#: ... and only where a leak of this size would have been found.
+COARSEST = 0.2
 #: By how many times the interval's reach below guessing an attack is called broken rather than unlucky.
 BROKEN = 1.7
 EXAMPLES = 8
@@ -119,7 +121,7 @@ def check_attack_works(
     if played.leaks:
         return Check(True, "the attack succeeds on the vectors under attack")
     if detection is not None:
-        if detection.size is not None:
+        if detection.kinds:
             return Check(True, "the attack finds leaks planted into these vectors")
         return Check(False, "the attack finds no leak planted into these vectors, so its result says nothing of safety")
     own = seed_for(seed, "check")
@@ -205,4 +207,9 @@ def status_of(played: Play, *, yardstick: bool = False) -> tuple[str, str, str]:
         return "inconclusive", "unknown", "the interval is too wide to tell; more targets narrow it"
     if detection is None:
         return "inconclusive", "unknown", "it is not known how small a leak would have been found"
+    if detection.size is None:
+        return "inconclusive", "unknown", "there is too little to learn from: even large leaks are not always found"
+    if detection.size > COARSEST:
+        found = f"only leaks of {detection.size:.3g} or more above guessing are always found"
+        return "inconclusive", "unknown", f"{found}; more pairs and targets let smaller ones be found"
     return "no-leak-found", "none", f"a leak of {detection.size:.3g} above guessing would have been found"

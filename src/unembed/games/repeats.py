@@ -35,7 +35,7 @@ def luck_of_pairs(game: Any, attack: Any, deal: Deal[Any, Any], repeats: int, se
     if repeats < 2 or pairs < 2 * repeats or divide is None:
         return None
     order = generator(seed, "parts").permutation(pairs)
-    settings = {"quick": True} if "quick" in attack.get_params() else {}
+    settings = _same_choice(attack)
     found: list[Scores] = []
     for part in range(repeats):
         kept = np.sort(np.delete(order, np.s_[part::repeats]))
@@ -51,6 +51,14 @@ def luck_of_pairs(game: Any, attack: Any, deal: Deal[Any, Any], repeats: int, se
     by_targets = sum(one.variance_against(other) for one, other in zip(found, [*found[1:], found[0]], strict=True))
     own = moved - by_targets / 2 * (1 - 1 / repeats)
     return math.sqrt(max(0.0, (repeats - 1) / repeats * own))
+
+
+def _same_choice(attack: Any) -> dict[str, Any]:
+    """What makes a portfolio learn again without choosing again: that takes a twentieth of the time."""
+    given = attack.get_params()
+    if "only" in given and hasattr(attack, "chosen_"):
+        return {"only": attack.chosen_}
+    return {"quick": True} if "quick" in given else {}
 
 
 def widened(estimate: Estimate, luck: float | None, repeats: int) -> Estimate:
