@@ -89,7 +89,7 @@ def test_words_stand_in_the_order_of_their_exposure_with_their_floors() -> None:
         ("strike", "70.0%", "50.0%", "100"),
         ("loan", "55.0%", "50.0%", "100"),
     ]
-    assert [r.tone for r in listed.rows] == ["high", "high", "unknown"]
+    assert [r.tone for r in listed.rows] == ["high", "moderate", "unknown"]
 
 
 def test_a_reader_is_told_of_the_most_exposed_word_in_cases_of_a_hundred() -> None:

@@ -105,7 +105,7 @@ def _known(value: float) -> float:
 def check_guess(guess: Any) -> None:
     """Refuse answers that are not numbers: comparing with NaN makes them look right or safe."""
     if dataclasses.is_dataclass(guess):
-        parts = [getattr(guess, field.name) for field in dataclasses.fields(guess)]
+        parts = [part for field in dataclasses.fields(guess) if (part := getattr(guess, field.name)) is not None]
     else:
         parts = [guess.data if issparse(guess) else guess]
     for part in parts:
