@@ -1,4 +1,4 @@
-"""What it takes to say that no leak was found: an attack that works, figures that agree, a leak that would have shown."""
+"""What it takes to say that no leak was found: a working attack, figures that agree, a leak that would have shown."""
 
 from dataclasses import replace
 
@@ -89,7 +89,7 @@ class TestPortfolio:
     side = rng.integers(0, 2, 1600)
 
     def read(self, vectors, attack="attribute/portfolio", known=600):
-        game, deal = dealt(vectors, [f"v{y}" for y in self.side], known)
+        _, deal = dealt(vectors, [f"v{y}" for y in self.side], known)
         guess = ATTACKS.get(attack)(seed=1).fit(deal.knowledge).run(deal.vectors)
         return float((guess.argmax(axis=1) == deal.truth.labels).mean()), deal
 
