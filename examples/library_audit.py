@@ -28,7 +28,6 @@ def main() -> None:
                 "encoder": {"name": "lsa", "components": 100},
                 "adversaries": ["insider"],
                 "curve": [],
-                "params": {"inversion/mlc": {"min_steps": 200}, "inversion/mlp": {"min_steps": 200}},
                 "threads": 1,
                 "run": {"folder": folder, "no_cache": True},
             }
@@ -38,7 +37,7 @@ def main() -> None:
         for finding in run.findings:
             value, floor = finding.estimate, finding.floor
             print(
-                f"{finding.attack:18} {finding.metric:18} {value.value:.2f} [{value.low:.2f}, {value.high:.2f}]"
+                f"{finding.attack:20} {finding.metric:18} {value.value:.2f} [{value.low:.2f}, {value.high:.2f}]"
                 f"  guessing {floor.value:.2f}  {finding.status}"
             )
         write_report(run, Path(path) / "report.html")

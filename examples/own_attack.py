@@ -76,9 +76,8 @@ def main() -> None:
                 "encoder": {"name": "lsa", "components": 100},
                 "adversaries": ["insider"],
                 "games": ["inversion"],
-                "attacks": ["inversion/mlc", f"{__file__}:NearestTexts"],
+                "attacks": ["inversion/portfolio", f"{__file__}:NearestTexts"],
                 "curve": [],
-                "params": {"inversion/mlc": {"min_steps": 200}},
                 "threads": 1,
                 "run": {"folder": folder, "no_cache": True},
             }

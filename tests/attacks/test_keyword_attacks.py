@@ -7,11 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
+from sklearn.svm import LinearSVC
 
-from unembed.attacks.keyword.aligned import Aligned, between_groups
+from unembed.attacks.keyword.aligned import Aligned
 from unembed.attacks.keyword.alignment import TwoSides
 from unembed.attacks.keyword.dann import DomainAdversarial
 from unembed.attacks.keyword.decoder import KeywordDecoder
+from unembed.attacks.keyword.rare_groups import find_groups
 from unembed.attacks.keyword.svm import KeywordSVM
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.keyword import KeywordKnowledge
@@ -23,7 +27,7 @@ def accuracy(game, truth, guess):
     return float(scores.statistic(scores.parts.sum(axis=0)))
 
 
-def shifted_world(shift=6.0, seed=0):
+def shifted_world(shift=6.0, seed=0, share=0.15, targets=400):
     """Three keywords, each a direction; the vectors under attack are moved, stretched and hold few positives."""
     rng = np.random.default_rng(seed)
     directions = np.linalg.qr(rng.standard_normal((24, 24)))[0][:4]
@@ -35,26 +39,17 @@ def shifted_world(shift=6.0, seed=0):
 
     kinds = np.repeat(np.eye(4)[:, :3], 80, axis=0) > 0
     own = vectors(kinds, 0.7, 0)
-    there = rng.random((400, 3)) < 0.15
-    targets = vectors(there, np.linspace(0.4, 1.2, 24), 0) + shift * (directions[3] + 0.5 * directions[:3].sum(axis=0))
+    there = rng.random((targets, 3)) < share
+    moved = vectors(there, np.linspace(0.4, 1.2, 24), 0) + shift * (directions[3] + 0.5 * directions[:3].sum(axis=0))
     rows = tuple(np.r_[np.arange(c * 80, c * 80 + 80), np.arange(240, 320)] for c in range(3))
     labels = tuple(np.arange(160) < 80 for _ in range(3))
-    knowledge = KeywordKnowledge(own, rows, labels, game.keywords, unlabelled=targets.astype(np.float32))
+    knowledge = KeywordKnowledge(own, rows, labels, game.keywords, unlabelled=moved.astype(np.float32))
     return knowledge, there
 
 
 def balanced(guess, there):
     said = np.asarray(guess) > 0
     return np.mean([(said[there[:, c], c].mean() + (~said[~there[:, c], c]).mean()) / 2 for c in range(3)])
-
-
-def half_of_each(there):
-    """Every vector that holds a keyword, and as many that don't."""
-    asked = np.zeros_like(there)
-    for c in range(there.shape[1]):
-        yes, no = np.flatnonzero(there[:, c]), np.flatnonzero(~there[:, c])
-        asked[np.r_[yes, no[: len(yes)]], c] = True
-    return asked
 
 
 class TestAligned:
@@ -72,62 +67,53 @@ class TestAligned:
         assert balanced(guess, there) >= before
         assert (guess > 0).mean() < 0.3, "15 % are there; nobody said that half were"
 
-    def test_a_given_share_moves_the_cut_of_the_vectors_asked_about(self):
-        knowledge, there = shifted_world()
-        asked = np.zeros_like(there)
-        asked[:100] = True
-        guess = Aligned(share=0.5).fit(replace(knowledge, asked=asked)).run(knowledge.unlabelled)
-        assert np.allclose((guess[:100] > 0).mean(axis=0), 0.5, atol=0.02)
+    @pytest.mark.parametrize("share", [0.005, 0.02, 0.15, 0.5])
+    def test_rare_and_common_keywords_are_read_without_being_told_their_share(self, share):
+        knowledge, there = shifted_world(share=share, targets=2000)
+        attack = Aligned().fit(knowledge)
+        guess = attack.run(knowledge.unlabelled)
+        assert balanced(guess, there) > 0.94
+        assert min(average_precision_score(there[:, c], guess[:, c]) for c in range(3)) > 0.85
+        assert all(0.25 < g.share / there[:, c].mean() < 4 for c, g in enumerate(attack.groups_))
 
-    def test_the_first_cut_is_found_among_the_vectors_asked_about(self):
-        knowledge, there = shifted_world()
-        asked = half_of_each(there)
-        guess = Aligned().fit(replace(knowledge, asked=asked)).run(knowledge.unlabelled)
-        right = ((guess > 0) == there)[asked]
-        assert right.mean() > 0.93
-
-    def test_a_keyword_that_no_vector_holds_is_denied(self):
-        knowledge, there = shifted_world()
-        nowhere = ~there.any(axis=1)
-        asked = np.zeros_like(there)
-        asked[nowhere] = True
-        guess = Aligned().fit(replace(knowledge, asked=asked)).run(knowledge.unlabelled)
-        assert (guess[nowhere] > 0).mean() < 0.05
-
-    def test_self_training_talks_itself_into_nothing_where_no_text_holds_a_keyword(self):
-        knowledge, there = shifted_world()
-        targets = knowledge.unlabelled[~there.any(axis=1)]
-        asked = np.ones((len(targets), 3), dtype=bool)
-        asked[0] = False
-        guess = Aligned().fit(replace(knowledge, unlabelled=targets, asked=asked)).run(targets)
-        assert (guess > 0).mean() < 0.15, "a third, if two answers are made of one heap of scores"
+    def test_keywords_that_no_vector_holds_are_denied(self):
+        knowledge, there = shifted_world(share=0.0, targets=1000)
+        assert not there.any()
+        guess = Aligned().fit(knowledge).run(knowledge.unlabelled)
+        assert (guess > 0).mean() < 0.05
 
     def test_of_several_keywords_the_one_that_no_text_holds_is_denied_and_the_others_are_read(self):
         knowledge, there = shifted_world()
         free = ~there[:, 0]
         targets, there = knowledge.unlabelled[free], there[free]
-        asked = half_of_each(there)
-        asked[1:, 0] = True
-        attack = Aligned().fit(replace(knowledge, unlabelled=targets, asked=asked))
-        guess = attack.run(targets)
-        assert (guess[asked[:, 0], 0] > 0).mean() < 0.15
-        assert attack.taught_.tolist() == [False, True, True]
-        assert ((guess > 0) == there)[:, 1:][asked[:, 1:]].mean() > 0.93
+        guess = Aligned().fit(replace(knowledge, unlabelled=targets)).run(targets)
+        assert (guess[:, 0] > 0).mean() < 0.05
+        assert ((guess > 0) == there)[:, 1:].mean() > 0.93
 
     def test_a_keyword_whose_texts_lie_close_to_the_others_is_read_all_the_same(self):
         knowledge, there = shifted_world()
         rng = np.random.default_rng(3)
         blurred = (knowledge.unlabelled + 1.5 * rng.standard_normal(knowledge.unlabelled.shape)).astype(np.float32)
-        asked = half_of_each(there)
-        attack = Aligned().fit(replace(knowledge, unlabelled=blurred, asked=asked))
-        assert attack.taught_.all()
-        assert ((attack.run(blurred) > 0) == there)[asked].mean() > 0.8
+        guess = Aligned().fit(replace(knowledge, unlabelled=blurred)).run(blurred)
+        assert balanced(guess, there) > 0.8
 
-    @given(st.integers(2, 60), st.integers(2, 60), st.floats(-5, 5), st.integers(0, 10**6))
-    def test_two_heaps_are_parted_between_them(self, left, right, at, seed):
+    @given(st.integers(200, 800), st.integers(5, 200), st.floats(-5, 5), st.floats(0.1, 10), st.integers(0, 10**6))
+    def test_two_heaps_are_parted_between_them(self, many, few, at, width, seed):
         rng = np.random.default_rng(seed)
-        heaps = np.concatenate([rng.uniform(at - 1, at, left), rng.uniform(at + 20, at + 21, right)])
-        assert at <= between_groups(heaps) <= at + 20
+        bulk, group = rng.normal(at, width, many), rng.normal(at + 12 * width, width, few)
+        own = rng.normal(at + 10 * width, width, 50)
+        found = find_groups(np.concatenate([bulk, group]), own)
+        assert (found.odds(group) > 0).mean() > 0.9
+        assert (found.odds(bulk) > 0).mean() < 0.02
+        assert found.share == pytest.approx(few / (many + few), rel=0.3)
+
+    @given(st.integers(0, 10**6), st.floats(-3, 8))
+    def test_a_higher_score_is_never_less_likely_to_hold_the_word(self, seed, place):
+        rng = np.random.default_rng(seed)
+        store, own = rng.normal(0, 1, 300), rng.normal(place, 1, 30)
+        grid = np.linspace(-6, 12, 400)
+        for moving in (False, True):
+            assert (np.diff(find_groups(store, own, moving=moving).odds(grid)) > 0).all()
 
     def test_own_and_foreign_vectors_are_told_apart(self):
         knowledge, _ = shifted_world()
@@ -145,10 +131,8 @@ class TestAligned:
 
     def test_a_shadow_corpus_is_used_as_well_as_by_a_plain_machine(self):
         knowledge, there = shifted_world(shift=0.0)
-        asked = half_of_each(there)
-        knowledge = replace(knowledge, asked=asked)
         plain, ours = (
-            (((attack.fit(knowledge).run(knowledge.unlabelled) > 0) == there)[asked]).mean()
+            balanced(attack.fit(knowledge).run(knowledge.unlabelled), there)
             for attack in (KeywordSVM(seed=0), Aligned())
         )
         assert ours > plain - 0.02
@@ -161,7 +145,60 @@ class TestAligned:
 
     def test_parameters_that_make_no_sense_are_refused(self):
         with pytest.raises(UsageError, match="between 0 and 1"):
-            Aligned(share=1.5).fit(shifted_world()[0])
+            Aligned(own_weight=1.5).fit(shifted_world()[0])
+
+
+def planted_world(strength, rows, *, axis=False, uneven=0.0, seed=0):
+    """Vectors of length one with a direction per keyword, along the axes or not; dimensions of like size or uneven."""
+    rng = np.random.default_rng(seed)
+    size, count = 96, 4
+    directions = np.eye(size)[:count] if axis else np.linalg.qr(rng.standard_normal((size, size)))[0][:count]
+    scale = np.exp(uneven * rng.standard_normal(size))
+
+    def vectors(held):
+        made = (rng.standard_normal((len(held), size)) + strength * (held - 0.5) @ directions) * scale
+        return (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+
+    own, there = (rng.random((n, count)) < 0.5 for n in (8 * rows, 1500))
+    chosen = [
+        np.r_[np.flatnonzero(own[:, c])[: rows // 2], np.flatnonzero(~own[:, c])[: rows // 2]] for c in range(count)
+    ]
+    labels = tuple(own[r, c] for c, r in enumerate(chosen))
+    names = tuple(f"word{c}" for c in range(count))
+    return KeywordKnowledge(vectors(own), tuple(chosen), labels, names, unlabelled=vectors(there)), there
+
+
+class TestSVM:
+    @pytest.mark.parametrize(
+        "world",
+        [
+            {"strength": 4, "rows": 200},
+            {"strength": 2, "rows": 200},
+            {"strength": 3, "rows": 60},
+            {"strength": 5, "rows": 200, "axis": True},
+            {"strength": 4, "rows": 200, "uneven": 1.0},
+        ],
+    )
+    def test_it_is_never_behind_plain_linear_models_on_the_same_rows(self, world):
+        knowledge, there = planted_world(**world)
+        ours = ((KeywordSVM().fit(knowledge).run(knowledge.unlabelled) > 0) == there).mean()
+        for plain in (LogisticRegression(max_iter=1000), LinearSVC()):
+            right = [
+                (plain.fit(knowledge.vectors[rows], labels).predict(knowledge.unlabelled) == there[:, c]).mean()
+                for c, (rows, labels) in enumerate(zip(knowledge.rows, knowledge.labels, strict=True))
+            ]
+            assert ours >= np.mean(right) - 0.01, type(plain).__name__
+
+    def test_it_says_yes_as_often_as_no_where_half_of_the_texts_hold_the_word(self):
+        knowledge, _ = planted_world(strength=2, rows=100)
+        other = replace(knowledge, vectors=knowledge.vectors + 0.3, unlabelled=knowledge.unlabelled + 0.3)
+        for dealt in (knowledge, other):
+            assert (KeywordSVM().fit(dealt).run(dealt.unlabelled) > 0).mean() == pytest.approx(0.5, abs=0.08)
+
+    def test_a_given_regularisation_is_used(self):
+        knowledge, _ = planted_world(strength=4, rows=60)
+        attack = KeywordSVM(regularisation=0.5).fit(knowledge)
+        assert {machine.C for _, machine in attack.machines_} == {0.5}
 
 
 @pytest.mark.parametrize("attack", [DomainAdversarial, Aligned])

@@ -157,6 +157,12 @@ def test_help_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_closed_streams_change_nothing(finished_run: Path) -> None:
+    gate = f"{sys.executable} -m unembed gate {finished_run} --max-excess 1"
+    for closed in (">&-", "2>&-", ">&- 2>&-"):
+        assert subprocess.run(["sh", "-c", f"{gate} {closed}"], env=environment(), check=False).returncode == 0
+
+
 @pytest.mark.parametrize(("limit", "code"), [("0.01", 1), ("1", 0)])
 def test_a_reader_who_leaves_changes_nothing(limit: str, code: int, finished_run: Path, tmp_path: Path) -> None:
     process = start(["gate", finished_run, "--max-excess", limit], cwd=tmp_path)

@@ -48,6 +48,8 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
     "max_targets": (100, "max_targets", 100),
     "quick": (True, "data.max_texts", 2000),
     "references": (["minilm", "lsa"], "references", ["minilm", "lsa"]),
+    "repeats": (3, "repeats", 3),
+    "no_calibration": (True, "calibrate", False),
     "seed": (5, "seed", 5),
     "threads": (7, "threads", 7),
     "device": ("cpu", "device", "cpu"),
@@ -64,7 +66,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
 #: What does not shape the audit, or is tested with other options or verbs.
 ELSEWHERE = {
     *("audit_file", "vectors_column", "chunk_overlap", "names_column", "find_names", "defense", "policy", "baseline"),
-    *("dry_run", "output", "as_json", "quiet", "exit_zero"),
+    *("detects", "dry_run", "output", "as_json", "quiet", "exit_zero"),
 }
 
 
@@ -120,6 +122,25 @@ def test_options_win_over_the_audit_file(tmp_path: Path) -> None:
     assert spec.encoder.options == {}
 
 
+def test_a_size_that_must_be_found_goes_with_the_limit(tmp_path: Path) -> None:
+    spec, _ = audit_request(AuditFlags(texts="t.csv", max_excess=0.1, detects=0.05))
+    assert spec.policy is not None
+    (rule,) = spec.policy.rules
+    assert (rule.max, rule.detects) == (0.1, 0.05)
+    with pytest.raises(UsageError, match="--detects goes with --max-excess"):
+        audit_request(AuditFlags(texts="t.csv", detects=0.05))
+    for wrong in (0, 1.5):
+        with pytest.raises(UsageError, match="--detects lies above 0 and at most at 1"):
+            audit_request(AuditFlags(texts="t.csv", max_excess=0.1, detects=wrong))
+
+
+def test_the_audit_file_may_do_without_calibration(tmp_path: Path) -> None:
+    file = tmp_path / "audit.toml"
+    file.write_text('calibrate = false\n[data]\ntexts = "a.csv"\n')
+    assert audit_request(AuditFlags(audit_file=file))[0].calibrate is False
+    assert audit_request(AuditFlags(texts="t.csv"))[0].calibrate is True
+
+
 def test_quick_gives_way_to_what_is_said() -> None:
     spec, _ = audit_request(AuditFlags(texts="t.csv", quick=True, max_texts="77"))
     assert (spec.data.max_texts, spec.max_targets) == (77, 1000)
@@ -142,9 +163,9 @@ def test_attack_is_an_audit_of_one_attack() -> None:
 
 
 def test_values_are_typed_by_the_attack(tmp_path: Path) -> None:
-    flags = AuditFlags(texts="t.csv", set_=["inversion/mlc.threshold=tuned", "attribute/linear.balanced=false"])
+    flags = AuditFlags(texts="t.csv", set_=["inversion/mlc.threshold=tuned", "inversion/msp.repeats=true"])
     spec, _ = audit_request(flags)
-    assert spec.params == {"inversion/mlc": {"threshold": "tuned"}, "attribute/linear": {"balanced": False}}
+    assert spec.params == {"inversion/mlc": {"threshold": "tuned"}, "inversion/msp": {"repeats": True}}
 
 
 def test_a_defense_of_ones_own_with_parameters(tmp_path: Path) -> None:

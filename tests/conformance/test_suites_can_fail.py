@@ -28,9 +28,8 @@ class Unseeded(AttributeLinear):
 class Busy(AttributeLinear):
     """A constructor that computes."""
 
-    def __init__(self, *, seed=0, epochs=30):
-        super().__init__(seed=seed, epochs=epochs)
-        self.batch_size = 7
+    def __init__(self, *, seed=0):
+        super().__init__(seed=seed)
         self.extra = "computed"
 
 
@@ -54,7 +53,7 @@ class Greedy(Parametrised):
 
 
 def test_an_attack_that_ignores_vectors_fails():
-    with pytest.raises(AssertionError, match=r"fails on vectors it was trained on|at the floor"):
+    with pytest.raises(AssertionError, match="fails its check: the attack does not even find a planted leak"):
         checks.attack_succeeds_on_leaky_vectors(Guesser)
 
 

@@ -1,16 +1,20 @@
 """The keyword games: where keywords are put, what is dealt, how rankings and unsettled answers are judged."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score
 
 from unembed.attacks import ATTACKS
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.substitution import contains_keyword
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import Material
-from unembed.games.keyword import EpochGuess, KeywordGame
+from unembed.games.keyword import EpochGuess, KeywordGame, KeywordTruth
+from unembed.games.keyword_scores import store_scores
 from unembed.games.play import play
 from unembed.games.reassembly import ReassemblyGame
 from unembed.games.threat import ADVERSARIES
@@ -72,7 +76,6 @@ class TestWhatIsDealt:
         stuff = world()
         deal = KeywordGame(keywords=("knee", "elbow"), samples=40, place="salad").deal(stuff)
         assert deal.knowledge.unlabelled is stuff.target_vectors
-        assert np.array_equal(deal.knowledge.asked, deal.truth.asked)
         assert deal.knowledge.frequency.tolist() == [0, 0]
 
     def test_a_keyword_that_is_nowhere_counts_false_alarms_only_where_that_is_wanted(self):
@@ -81,8 +84,10 @@ class TestWhatIsDealt:
         assert deal.truth.asked[:, 1].sum() == 40
         assert not deal.truth.present[:, 1].any()
         silent = game.judge(deal.truth, np.full((90, 2), -1.0), 0)
-        assert [s.estimate.value for s in silent.slices] == [0.5, 1.0]
-        assert [s.floor for s in silent.slices] == [0.5, 1.0]
+        balanced = [s for s in silent.slices if s.kind == "keyword"]
+        assert [s.estimate.value for s in balanced] == [0.5, 1.0]
+        assert [s.floor for s in balanced] == [0.5, 1.0]
+        assert {s.name for s in silent.slices if s.kind != "keyword"} == {"knee"}, "nothing to find of the other"
 
     @pytest.mark.parametrize(
         ("keyword", "message"),
@@ -96,6 +101,138 @@ class TestWhatIsDealt:
         with pytest.raises(CannotMeasureError, match=message) as error:
             KeywordGame(keywords=(keyword,), samples=40).deal(world())
         assert "patient" not in str(error.value), "no text of the corpus in a message"
+
+
+def parts_of(knowledge):
+    """Every part of what is dealt, in a form that can be compared."""
+    for part in fields(knowledge):
+        value = getattr(knowledge, part.name)
+        yield part.name, [np.asarray(v).tolist() for v in (value if isinstance(value, tuple) else (value,))]
+
+
+class TestNothingOfTheTruthIsDealt:
+    """The same vectors with other texts behind them: whatever is dealt must stay as it is."""
+
+    games = (
+        KeywordGame(keywords=("apple", "forest", "violin"), samples=40),
+        ReassemblyGame(keywords=TOY_WORDS[:8], samples=20, top=3),
+    )
+
+    @pytest.mark.parametrize("game", games, ids=lambda game: game.facts.name)
+    @pytest.mark.parametrize("adversary", ["insider", "outsider"])
+    @settings(max_examples=10)
+    @given(seed=st.integers(0, 10**6))
+    def test_other_target_texts_change_the_truth_and_nothing_else(self, game, adversary, seed):
+        stuff = toy_material(known=120, targets=200, adversary=ADVERSARIES[adversary])
+        order = np.random.default_rng(seed).permutation(len(stuff.target))
+        one, two = game.deal(stuff), game.deal(replace(stuff, target=stuff.target.select(order)))
+        assert not np.array_equal(one.truth.present, two.truth.present)
+        assert dict(parts_of(one.knowledge)) == dict(parts_of(two.knowledge))
+        assert np.array_equal(one.vectors, two.vectors)
+        assert (one.pairs, one.queries, one.rows) == (two.pairs, two.queries, two.rows)
+
+
+class TestQueriesAndTraces:
+    def test_queries_are_the_distinct_texts_that_are_not_the_adversarys_own(self):
+        stuff = world()
+        deal = KeywordGame(keywords=("knee", "elbow"), samples=40).deal(stuff)
+        asked = set(deal.knowledge.texts) - set(stuff.known.texts)
+        assert deal.queries == len(asked) > 0
+        assert deal.pairs == len(set(deal.knowledge.texts) & set(stuff.known.texts))
+
+    def test_without_query_access_nothing_is_asked(self):
+        stuff = world(known=TARGETS[:60], targets=TARGETS[60:])
+        deal = KeywordGame(keywords=("knee",), samples=40, substitution="none").deal(stuff)
+        assert deal.queries == 0
+        assert set(deal.knowledge.texts) <= set(stuff.known.texts)
+
+    def test_texts_whose_vectors_show_no_trace_of_the_keyword_teach_nothing(self):
+        stuff = world(known=[f"bill{i} number{i} came and was paid in the end" for i in range(80)])
+
+        def short_sighted(texts):
+            return LeakyEncoder().encode([" ".join(text.split()[:3]) for text in texts])
+
+        cut = replace(stuff, encode=short_sighted, known_vectors=short_sighted(stuff.known.texts))
+        game = KeywordGame(keywords=("knee", "elbow"), samples=80)
+        deal = game.deal(cut)
+        for rows, labels in zip(deal.knowledge.rows, deal.knowledge.labels, strict=True):
+            with_it, without = ({v.tobytes() for v in deal.knowledge.vectors[rows[labels == k]]} for k in (True, False))
+            assert not with_it & without
+            assert 2 <= labels.sum() < 60
+        assert "their vectors are the same with the keyword and without it" in deal.notes[0]
+        assert not game.deal(stuff).notes
+
+    def test_where_no_text_shows_a_trace_all_are_kept(self):
+        stuff = world()
+        blind = replace(stuff, encode=lambda texts: np.ones((len(texts), 48), dtype=np.float32))
+        blind = replace(blind, known_vectors=blind.encode(stuff.known.texts))
+        deal = KeywordGame(keywords=("knee",), samples=40).deal(blind)
+        assert len(deal.knowledge.rows[0]) == 80
+
+
+class TestTheWholeStore:
+    """What the attack finds among all texts, at the share of them that hold the word."""
+
+    def figures(self, scores, present, **options):
+        options = {"groups": None, "said": (scores > 0).astype(float), **options}
+        keywords = tuple(f"word{c}" for c in range(present.shape[1]))
+        return store_scores(keywords, present, scores, options["said"], options["groups"], 0)
+
+    @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(0, 4))
+    @settings(max_examples=30)
+    def test_average_precision_is_that_of_scikit_learn_ties_or_not(self, seed, holding, digits):
+        rng = np.random.default_rng(seed)
+        present = (np.arange(80) < holding)[:, None]
+        scores = np.round(rng.standard_normal((80, 1)) + present, digits)
+        found, slices = self.figures(scores, present)
+        wanted = average_precision_score(present[:, 0], scores[:, 0])
+        assert found["average_precision"].value == pytest.approx(wanted)
+        assert found["prevalence"].value == pytest.approx(holding / 80)
+        assert slices[0].floor == pytest.approx(holding / 80)
+        assert {s.kind for s in slices} == {"keyword, average precision", "keyword, precision among first n"}
+
+    def test_a_perfect_ranking(self):
+        present = np.arange(1000)[:, None] < 20
+        found, _ = self.figures(np.where(present, 1.0, -1.0), present)
+        for name in ("average_precision", "precision_among_first_n", "precision_of_yes", "recall_of_yes"):
+            assert found[name].value == 1
+        assert found["looked_through_to_find_half"].value == pytest.approx(0.01)
+        assert found["looked_through_to_find_nine_tenths"].value == pytest.approx(0.018)
+
+    def test_one_score_for_all_texts_finds_what_chance_finds(self):
+        present = np.arange(1000)[:, None] < 20
+        found, _ = self.figures(np.ones((1000, 1)), present)
+        for name in ("average_precision", "precision_among_first_n", "precision_of_yes", "prevalence"):
+            assert found[name].value == pytest.approx(0.02)
+        assert found["looked_through_to_find_half"].value == pytest.approx(0.5, abs=0.03)
+        assert found["recall_of_yes"].value == 1
+
+    def test_balanced_accuracy_and_precision_tell_different_stories_of_a_rare_word(self):
+        rng = np.random.default_rng(0)
+        present = (np.arange(4000) < 40)[:, None]
+        scores = rng.standard_normal((4000, 1)) + 3 * present - 1.5
+        truth = KeywordTruth(present, np.ones_like(present), ("word",), None)
+        judged = KeywordGame(keywords=("word",)).judge(truth, scores, 0)
+        assert judged.secondary["recall_of_yes"].value > 0.85
+        assert judged.secondary["precision_of_yes"].value < 0.2
+
+    def test_intervals_hold_their_values_and_groups_widen_them(self):
+        rng = np.random.default_rng(1)
+        present = np.repeat(rng.random((40, 2)) < 0.2, 10, axis=0)
+        scores = np.repeat(rng.standard_normal((40, 2)), 10, axis=0) + present
+        free, _ = self.figures(scores, present)
+        bound, _ = self.figures(scores, present, groups=np.repeat(np.arange(40), 10))
+        for name, estimate in free.items():
+            assert estimate.low <= estimate.value <= estimate.high
+            assert bound[name].value == pytest.approx(estimate.value)
+        assert bound["average_precision"].method == "cluster bootstrap"
+        width = [e["average_precision"].high - e["average_precision"].low for e in (free, bound)]
+        assert width[1] > 1.5 * width[0]
+
+    def test_a_score_that_is_no_number_ranks_last(self):
+        present = np.array([[True], [False], [False]])
+        found, _ = self.figures(np.array([[np.nan], [0.1], [-0.1]]), present)
+        assert found["average_precision"].value == pytest.approx(1 / 3)
 
 
 class TestUnsettledAnswers:
@@ -133,13 +270,20 @@ class TestReassembly:
         scores = np.array([[0.1, 0.9, 0.5]])
         assert game.ranking(EpochGuess(scores, scores[None] > 0)).tolist() == [[1, 2]]
 
-    def test_texts_without_a_listed_word_are_not_asked_about(self):
+    def test_texts_without_a_listed_word_are_not_judged_and_nobody_is_told_which_they_are(self):
         game = ReassemblyGame(keywords=self.words[:6], samples=40, top=3)
         stuff = toy_material()
         deal = game.deal(stuff)
-        assert deal.truth.present.any(axis=1).all()
-        assert len(deal.rows) == int(deal.vectors.shape[0]) < len(stuff.target)
-        assert str(len(deal.rows)) in deal.notes[0]
+        assert deal.vectors is stuff.target_vectors
+        judged = deal.truth.judged
+        assert 0 < len(judged) < len(stuff.target)
+        assert str(len(judged)) in deal.notes[0]
+        guess = np.random.default_rng(0).standard_normal(deal.truth.present.shape)
+        other = guess.copy()
+        other[np.setdiff1d(np.arange(len(guess)), judged)] *= -1
+        one, two = (game.judge(deal.truth, g, 0) for g in (guess, other))
+        assert np.array_equal(one.parts, two.parts)
+        assert len(one.parts) == len(judged)
 
     def test_a_list_is_proposed_from_the_adversarys_texts(self):
         listed = ReassemblyGame(propose=12).listed(toy_material().known)

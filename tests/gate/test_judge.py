@@ -7,13 +7,14 @@ import pytest
 from gate_examples import finding, run_of
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from unembed.errors import UnknownNameError
 from unembed.games.threat import Capability
 from unembed.gate import Acceptance, Baseline, Policy, Rule, exit_codes, judge
 from unembed.gate.judge import exit_code
 from unembed.metrics.estimate import Estimate, undefined
-from unembed.results.schema import CellRecord, Trust
+from unembed.results.schema import CellRecord, Detects, Finding, Trust
 
 TODAY = datetime.date(2026, 3, 1)
 
@@ -163,6 +164,68 @@ class TestWithoutAPolicy:
         assert judge(run_of(finding(excess=(0, 0, 0)), point, yardstick), policy()).exit_code == exit_codes.MET
 
 
+def unleaking(size: float | None = 0.05, **changes: Any) -> Finding:
+    """A finding within every limit, of an audit that finds planted leaks from ``size`` on."""
+    detects = Detects(size=size, kinds=["axis"], tried={})
+    facts: dict[str, Any] = {"status": "no-leak-found", "level": "none", "detects": detects}
+    return finding(excess=(0.0, -0.01, 0.01), **{**facts, **changes})
+
+
+class TestStayingWithinTheLimitIsNotAlwaysEnough:
+    @pytest.mark.parametrize(
+        ("changes", "why"),
+        [
+            (
+                {"contrary": ["accuracy", "top5_accuracy"]},
+                "other figures are clearly above guessing: accuracy, top5_accuracy",
+            ),
+            ({"doubt": "the adversary's text is too unlike the targets'"}, "too unlike the targets'"),
+        ],
+    )
+    @pytest.mark.parametrize("compare", ["interval", "low", "value", "high"])
+    def test_what_speaks_against_it_makes_it_inconclusive(
+        self, changes: dict[str, Any], why: str, compare: str
+    ) -> None:
+        result = judge(run_of(unleaking(status="inconclusive", level="unknown", **changes)), policy(compare=compare))
+        (told,) = result.outcomes
+        assert (told.outcome, result.exit_code) == ("inconclusive", exit_codes.COULD_NOT_MEASURE)
+        assert why in told.message
+        assert judge(run_of(unleaking()), policy(compare=compare)).passed
+
+    @pytest.mark.parametrize(
+        ("found", "outcome", "why"),
+        [
+            (unleaking(0.05), "met", ""),
+            (unleaking(0.1), "met", ""),
+            (unleaking(0.15), "inconclusive", "only a leak of 0.15 above guessing would surely have been found"),
+            (unleaking(None), "inconclusive", "it is not known how small a leak would have been found"),
+            (unleaking(detects=None), "inconclusive", "it is not known how small a leak would have been found"),
+        ],
+    )
+    def test_a_rule_may_demand_that_a_leak_of_some_size_would_have_been_found(
+        self, found: Finding, outcome: str, why: str
+    ) -> None:
+        result = judge(run_of(found), policy(detects=0.1))
+        (told,) = result.outcomes
+        assert told.outcome == outcome
+        assert why in told.message
+        assert result.exit_code == (exit_codes.MET if outcome == "met" else exit_codes.COULD_NOT_MEASURE)
+        assert judge(run_of(found), policy()).passed, "without the demand the limit alone decides"
+
+    def test_a_leak_within_the_limit_needs_no_calibration(self) -> None:
+        leak = finding(excess=(0.1, 0.05, 0.15), status="leak", contrary=["accuracy"])
+        assert judge(run_of(leak), policy(detects=0.01)).passed
+
+    def test_a_violation_stays_one(self) -> None:
+        over = unleaking(None, contrary=["accuracy"]).model_copy(update={"excess": Estimate(0.3, 0.25, 0.35, 100)})
+        assert judge(run_of(over), policy(detects=0.1)).exit_code == exit_codes.VIOLATED
+
+    @pytest.mark.parametrize("detects", [0, -0.1, 1.1])
+    def test_a_demand_that_cannot_be_met_or_missed_is_refused(self, detects: float) -> None:
+        with pytest.raises(ValidationError):
+            policy(detects=detects)
+
+
 def test_a_violation_outweighs_what_could_not_be_measured() -> None:
     poor = finding("f2", trust=Trust(trusted=False, reason="fails"))
     assert judge(run_of(poor, finding()), policy()).exit_code == exit_codes.VIOLATED
@@ -239,6 +302,16 @@ def test_a_pass_means_that_the_high_end_of_a_trusted_finding_is_within_the_limit
     result = judge(run_of(one), policy(max=limit))
     assert result.passed == (trusted and high <= limit)
     assert (result.exit_code == 1) == (trusted and low > limit)
+
+
+@given(st.floats(0.01, 1), st.one_of(st.none(), st.floats(0.01, 1)), st.booleans(), st.booleans())
+def test_a_pass_without_a_leak_means_that_nothing_speaks_against_it(
+    demanded: float, size: float | None, contrary: bool, doubt: bool
+) -> None:
+    one = unleaking(size, contrary=["accuracy"] if contrary else [], doubt="unlike" if doubt else None)
+    result = judge(run_of(one), policy(detects=demanded))
+    assert result.passed == (size is not None and size <= demanded and not contrary and not doubt)
+    assert result.exit_code in (exit_codes.MET, exit_codes.COULD_NOT_MEASURE)
 
 
 def test_points_of_a_curve_decide_nothing() -> None:

@@ -49,6 +49,9 @@ def test_figure_6_plays_every_attack_with_and_without_knowledge(smoke: Run) -> N
     assert rows[unsettled, "accuracy of the best epoch"]["value"] >= rows[unsettled, "accuracy"]["value"]
     ours = rows[f"aligned (ours) · {name} · {EXTERNAL}", "accuracy"]
     assert ours["value"] > ours["floor"] + 0.1
+    for metric in ("average precision over all texts", "precision among the first n texts"):
+        found = rows[f"aligned (ours) · {name} · {EXTERNAL}", metric]
+        assert found["value"] > found["floor"] + 0.1
 
 
 def test_table_3_counts_false_alarms_against_a_floor_that_is_always_right(smoke: Run) -> None:

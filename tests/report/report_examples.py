@@ -12,6 +12,7 @@ from unembed.results.schema import (
     CellRecord,
     Cost,
     DataCard,
+    Detects,
     Environment,
     Finding,
     Floor,
@@ -55,12 +56,8 @@ def make_finding(id: str, **changes: Any) -> Finding:
         "headroom": max(0.0, gap / (1 - floor)),
         "status": "leak" if gap > 0.03 else "no-leak-found",
         "level": "high" if gap > 0.3 else "moderate" if gap > 0.15 else "low" if gap > 0.03 else "none",
-        "trust": Trust(
-            trusted=trusted,
-            reason="the attack reads what it was trained on",
-            check=around(0.9),
-            check_floor=around(0.12),
-        ),
+        "reason": "the attack does clearly better with the vectors than without them",
+        "trust": Trust(trusted=trusted, reason="the attack succeeds on the vectors under attack"),
         "cost": Cost(
             capabilities=["vectors", "pairs"],
             pairs=pairs,
@@ -71,6 +68,12 @@ def make_finding(id: str, **changes: Any) -> Finding:
         ),
         "seed": 7,
     }
+    if facts["status"] == "no-leak-found":
+        facts |= {
+            "reason": "a leak of 0.05 above guessing would have been found",
+            "trust": Trust(trusted=trusted, reason="the attack finds leaks planted into these vectors"),
+            "detects": Detects(size=0.05, kinds=["axis", "rotated"], tried={"0.05": [10, 10], "0.03": [7, 8]}),
+        }
     facts.update(changes)
     return Finding(**facts)
 
@@ -190,6 +193,8 @@ def make_findings() -> list[Finding]:
             floor_value=0.08,
             status="inconclusive",
             level="unknown",
+            reason="the headline is at guessing, but other figures are clearly above it: classes recognised",
+            contrary=["classes_recognised"],
         ),
         make_finding(
             "at-net",
@@ -199,12 +204,12 @@ def make_findings() -> list[Finding]:
             headroom=math.nan,
             status="could-not-measure",
             level="unknown",
+            reason="the attack finds no leak planted into these vectors, so its result says nothing of safety",
             trust=Trust(
                 trusted=False,
-                reason="the attack reaches 9% on its own training vectors, no better than its floor of 8%",
-                check=around(0.09),
-                check_floor=around(0.08),
+                reason="the attack finds no leak planted into these vectors, so its result says nothing of safety",
             ),
+            detects=Detects(size=None, kinds=[], blind=["axis", "rotated"], tried={"0.6": [0, 2]}),
         ),
     ]
 
@@ -370,7 +375,7 @@ def make_gate() -> GateResult:
                 rule="authors",
                 finding="at-net",
                 outcome="could-not-measure",
-                message="not trusted: the attack fails on its own training vectors",
+                message="not trusted: the attack finds no leak planted into these vectors",
             ),
             RuleOutcome(
                 rule="keywords",

@@ -89,14 +89,27 @@ def test_words_stand_in_the_order_of_their_exposure_with_their_floors() -> None:
         ("strike", "70.0%", "50.0%", "100"),
         ("loan", "55.0%", "50.0%", "100"),
     ]
-    assert [r.tone for r in listed.rows] == ["high", "high", "unknown"]
+    assert [r.tone for r in listed.rows] == ["high", "moderate", "unknown"]
 
 
 def test_a_reader_is_told_of_the_most_exposed_word_in_cases_of_a_hundred() -> None:
     page = section(render_html(make_run(findings=[keyword()])), "keywords")
-    assert "whether the text mentions a given word: right in 80 [77–83] of 100 cases." in page
+    assert "a given word: right in 80 [77–83] of 100 cases where half of the texts mention it." in page
+    assert "Among all texts" not in page, "an old result has no figures of the store"
     assert "Whether a text mentions “visa” they tell right in 97 [92–99] of 100 cases; guessing gives 50." in page
     assert "Of 3 words, 2 are told clearly better than by guessing." in page
+
+
+def test_a_reader_is_told_what_is_found_among_all_texts() -> None:
+    held = {"prevalence": 0.01, "precision_among_first_n": 0.7, "looked_through_to_find_half": 0.02}
+    secondary = {name: around(value, n=8000) for name, value in held.items()}
+    store = Slice(kind="keyword, average precision", name="visa", estimate=around(0.6), floor=0.01)
+    found = keyword(secondary=secondary, slices=[word("visa", 97), store])
+    page = section(render_html(make_run(findings=[found])), "keywords")
+    assert "Among all texts a word stands in 1.0% of them." in page
+    assert "as many as mention the word, 70 [67–73] in 100 do" in page
+    assert "to find half of all that mention it they look through 160 of 8,000." in page
+    assert "Word by word, over all texts: average precision" in page
 
 
 def test_a_word_that_stands_nowhere_is_not_ranked_with_the_others() -> None:

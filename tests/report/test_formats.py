@@ -28,7 +28,7 @@ HOSTILE = (
     "\n\n# head\n```\n]]>&amp;\x00\x07\x1b[31m\u202e\ud800{{ 7*7 }}{% raw %} https://evil.example @all"
 )
 
-FIXED = {"status", "level", "role", "outcome", "severity"}
+FIXED = {"status", "level", "role", "outcome", "severity", "about"}
 
 
 def poisoned(data: Any, key: str = "") -> Any:

@@ -18,6 +18,7 @@ ATTACKS: Registry[type[Any]] = Registry(
         "inversion/relaxation": "unembed.attacks.inversion.relaxation:Relaxation",
         "inversion/layer-map": "unembed.attacks.inversion.layer_map:LayerMap",
         "inversion/sparse-coding": "unembed.attacks.inversion.sparse_coding:SparseCoding",
+        "keyword/portfolio": "unembed.attacks.keyword.portfolio:KeywordPortfolio",
         "keyword/svm": "unembed.attacks.keyword.svm:KeywordSVM",
         "keyword/mlp": "unembed.attacks.keyword.mlp:KeywordMLP",
         "keyword/dann": "unembed.attacks.keyword.dann:DomainAdversarial",

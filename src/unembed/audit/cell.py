@@ -6,6 +6,7 @@ import inspect
 import json
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,7 +150,7 @@ def _measure(task: Task) -> Finding:
     cell = task.cell
     game, attack = made_for(cell.identity, cell.seed, task.device)
     deal = game.deal(_material(task))
-    played = play(game, attack, deal, cell.seed, calibrate=cell.identity["calibrate"])
+    played = play(game, attack, deal, cell.seed, calibrate=cell.identity["calibrate"], repeats=cell.identity["repeats"])
     device = str(getattr(attack, "device_", "cpu"))
     chosen = getattr(attack, "chosen_", None)
     notes = [*deal.notes, *([f"chosen on held-back pairs: {chosen}"] if chosen else [])]
@@ -296,6 +297,7 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str, notes:
         floors=[Floor(kind=k, estimate=e) for k, e in played.floors.items()],  # type: ignore[arg-type]
         floor=played.floor,
         excess=played.excess,
+        luck=played.luck,
         headroom=played.headroom,
         secondary=played.scores.secondary,
         secondary_floors=played.floor_secondary,
@@ -335,10 +337,14 @@ def _defense_name(identity: dict[str, Any] | None) -> str | None:
 def _slices(task: Task, played: Play) -> list[Slice]:
     """Words and names of classes come from the collection, so they are masked like samples."""
     slices = []
-    for number, part in enumerate(played.scores.slices, start=1):
-        hidden = task.masked_slices and part.kind in MASKED_SLICES
+    numbers: Counter[str] = Counter()
+    for part in played.scores.slices:
+        numbers[part.kind] += 1
+        # A further figure of the same parts says so after a comma: "keyword, average precision".
+        what = part.kind.split(",")[0]
+        hidden = task.masked_slices and what in MASKED_SLICES
         floor = played.floor_slices.get((part.kind, part.name)) if part.floor is None else part.floor
-        name = f"{mask(part.name)} ({part.kind} {number})" if hidden else part.name
+        name = f"{mask(part.name)} ({what} {numbers[part.kind]})" if hidden else part.name
         slices.append(Slice(kind=part.kind, name=name, estimate=part.estimate, floor=floor, clear=part.clear))
     return slices
 

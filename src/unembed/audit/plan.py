@@ -21,6 +21,7 @@ from unembed.encoders.base import EncoderCard
 from unembed.errors import UsageError
 from unembed.games import GAMES
 from unembed.games.columns import holds_quantities
+from unembed.games.repeats import REPEATS
 from unembed.games.threat import ADVERSARIES, Adversary, Capability
 from unembed.registry import source_digest
 from unembed.results.schema import Skipped
@@ -309,12 +310,21 @@ def _cells(
                 "defense": defense_identity,
                 "adaptive": adaptive,
                 "calibrate": _calibrated(spec, attack_name, pairs),
+                "repeats": _repeats(spec, attack_name, pairs),
                 "threads": spec.threads,
                 "device": spec.device,
                 "seed": spec.seed,
             }
             cells.append(_cell(identity, spec.seed))
     return cells
+
+
+def _repeats(spec: AuditSpec, attack_name: str, pairs: int | None) -> int:
+    """How often a cell learns again from part of its pairs; unless said otherwise, only where a round takes seconds."""
+    if spec.repeats is not None:
+        return spec.repeats if pairs is None else 0
+    facts = ATTACKS.get(attack_name).facts
+    return REPEATS if pairs is None and facts.cost == "seconds" and not facts.reads_texts else 0
 
 
 def _calibrated(spec: AuditSpec, attack_name: str, pairs: int | None) -> bool:

@@ -170,7 +170,9 @@ def _sample(corpus: Corpus, seed: int) -> Corpus:
 
 
 def _task(folder: RunFolder, cell: Cell, reference: ReferenceEncoder, place: Path) -> ReferenceTask:
-    asked = {k: v for k, v in cell.identity.items() if k not in ("encoder", "calibrate", "threads", "device")}
+    asked = {
+        k: v for k, v in cell.identity.items() if k not in ("encoder", "calibrate", "repeats", "threads", "device")
+    }
     payload = json.dumps([_VERSION, MOST_TEXTS, asked, reference.identity], sort_keys=True, ensure_ascii=True)
     key = hashlib.sha256(payload.encode()).hexdigest()[:20]
     vectors = _vectors_folder(place, cell.identity["known"], reference)
@@ -255,8 +257,8 @@ def _measure(task: ReferenceTask) -> Reference:
         raise CannotMeasureError("the metric has no value on these targets")
     return Reference(
         encoder=task.name,
-        estimate=played.scores.estimate(generator(seed, "estimate")),
-        floor=played.floor.estimate(generator(seed, "floor")),
+        estimate=played.scores.estimate(),
+        floor=played.floor.estimate(),
         pairs=deal.pairs,
     )
 

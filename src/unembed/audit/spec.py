@@ -161,6 +161,13 @@ class AuditSpec(Part):
     threads: int = Field(default=2, ge=1, description="threads of one cell; part of the result's identity")
     device: str = "auto"
     quick: bool = False
+    repeats: int | None = Field(
+        default=None,
+        ge=0,
+        le=100,
+        description="how often an attack learns again from part of its pairs, to put their luck into the interval; "
+        "none: 5 where a round takes seconds",
+    )
     calibrate: bool = Field(
         default=True, description="plant leaks of known size to learn how small a leak would have been found"
     )

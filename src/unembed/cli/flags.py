@@ -212,6 +212,14 @@ class CommonFlags(TextFlags):
             "--quick", help="Fewer texts and targets, wider intervals, the same questions.", rich_help_panel=RUN
         ),
     ] = None
+    repeats: Annotated[
+        int | None,
+        typer.Option(
+            help="Learn again so often from part of the pairs, and put their luck into the intervals "
+            "(default 5 where it takes seconds).",
+            rich_help_panel=RUN,
+        ),
+    ] = None
     no_calibration: Annotated[
         bool,
         typer.Option(

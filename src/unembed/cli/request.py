@@ -95,7 +95,18 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
     if flags.defense is not None:
         _put(over, [_defense(text) for text in flags.defense], "defenses")
     _put(over, None if flags.curve is None else _curve(flags.curve), "curve")
-    for name in ("share", "max_targets", "quick", "seed", "threads", "device", "title", "samples", "allow_unmeasured"):
+    for name in (
+        "share",
+        "max_targets",
+        "quick",
+        "repeats",
+        "seed",
+        "threads",
+        "device",
+        "title",
+        "samples",
+        "allow_unmeasured",
+    ):
         _put(over, getattr(flags, name), name)
     for name in ("jobs", "backend", "no_cache"):
         _put(over, getattr(flags, name), "run", name)

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, TextIO
 
-from unembed.cli.output import close_broken_pipe, complain
+from unembed.cli.output import close_broken_pipe, complain, open_missing_streams
 from unembed.errors import UnembedError, UnembedWarning, place_of
 
 DEBUG = "--debug"
@@ -34,6 +34,7 @@ def command_line() -> str:
 
 def run(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit code."""
+    open_missing_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     end = arguments.index("--") if "--" in arguments else len(arguments)
     debug = DEBUG in arguments[:end] or os.environ.get("UNEMBED_DEBUG", "") not in ("", "0")

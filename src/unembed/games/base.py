@@ -215,6 +215,10 @@ class Scores:
         """The metric with its interval; nothing is drawn at random, so ``rng`` may be left out."""
         return interval(self._spread, len(self.parts)) if len(self.parts) else undefined()
 
+    def variance_against(self, other: Scores) -> float:
+        """How much chance among the targets lets this guess and another one on the same targets differ."""
+        return self._spread.variance_against(other._spread)
+
     def excess_over(self, floor: Scores, rng: np.random.Generator | None = None) -> Estimate:
         """This guess minus another one on the same targets, with a paired interval."""
         return difference(self._spread, floor._spread, len(self.parts)) if len(self.parts) else undefined()
@@ -258,6 +262,15 @@ class Game(Protocol[K, T, G]):
 
     def examples(self, truth: T, guess: G, rows: Sequence[int]) -> list[Example]:
         """Some targets in words, for the report."""
+        ...
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """A game whose adversary can be given fewer pairs."""
+
+    def some_pairs(self, knowledge: Any, kept: IntArray) -> Any:
+        """The knowledge with some of its rows of vectors, by number."""
         ...
 
 

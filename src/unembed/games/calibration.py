@@ -18,6 +18,7 @@ from sklearn.base import clone
 from unembed.errors import CannotMeasureError
 from unembed.games.base import Deal
 from unembed.games.planting import SIZES, Kind, Plantable
+from unembed.games.repeats import luck_of_pairs, widened
 from unembed.games.rounds import SMALLEST_LEAK, play_round
 from unembed.metrics.estimate import Estimate
 from unembed.seeds import generator, seed_for
@@ -42,22 +43,28 @@ class Detection:
     """By size: how many plantings were found, of how many."""
 
 
-def detect(game: Plantable, attack: Any, deal: Deal[Any, Any], seen: Estimate, seed: int) -> Detection:
-    """Search for the smallest size that is always found; ``seen`` is the excess that the real vectors gave."""
+def detect(game: Plantable, attack: Any, deal: Deal[Any, Any], seen: Estimate, repeats: int, seed: int) -> Detection:
+    """Search for the smallest size that is always found; ``seen`` is the excess that the real vectors gave.
+
+    ``repeats`` as in the measurement itself: the luck of the pairs widens the intervals of planted leaks too.
+    """
     room = MOST_OF_ROOM * game.room(deal.knowledge, deal.truth)
     sizes = [size for size in SIZES if size < room] or [room]
-    kinds, blind = _seen_kinds(game, attack, deal, sizes[-1], seed)
+    asked = game.kinds(deal.knowledge)
+    search = _Search(game, attack, deal, repeats, seed)
+    kinds = tuple(kind for kind in asked if search.is_found(kind, sizes[-1], "kind"))
+    blind = tuple(kind for kind in asked if kind not in kinds)
     if not kinds:
         return Detection(None, (), blind, {sizes[-1]: (0, len(blind))})
     half = max(seen.high - seen.value, seen.value - seen.low)
-    begin = next((i for i, size in enumerate(sizes) if size > SMALLEST_LEAK + 1.4 * half), len(sizes) - 1)
+    place = next((i for i, size in enumerate(sizes) if size > SMALLEST_LEAK + 1.4 * half), len(sizes) - 1)
+    search.measure_luck(kinds, sizes[place])
     tried: dict[float, tuple[int, int]] = {}
 
     def found(place: int) -> bool:
-        tried[sizes[place]] = _found(game, attack, deal, sizes[place], kinds, seed)
+        tried[sizes[place]] = search.plantings_found(kinds, sizes[place])
         return tried[sizes[place]] == (PLANTINGS, PLANTINGS)
 
-    place = begin
     if found(place):
         while place > 0 and found(place - 1):
             place -= 1
@@ -71,36 +78,48 @@ def detect(game: Plantable, attack: Any, deal: Deal[Any, Any], seen: Estimate, s
 
 def found_at_all(game: Plantable, attack: Any, deal: Deal[Any, Any], seed: int) -> bool:
     """Whether the attack finds a leak that hides next to nothing: the least that a working attack must do."""
+    search = _Search(game, attack, deal, 0, seed)
     size = MOST_OF_ROOM * game.room(deal.knowledge, deal.truth)
-    return any(_is_found(game, attack, deal, kind, size, seed) for kind in game.kinds(deal.knowledge))
+    return any(search.is_found(kind, size, "at all") for kind in game.kinds(deal.knowledge))
 
 
-def _seen_kinds(
-    game: Plantable, attack: Any, deal: Deal[Any, Any], size: float, seed: int
-) -> tuple[tuple[Kind, ...], tuple[Kind, ...]]:
-    """Kinds of leaks that the attack sees at their largest, and those it is blind to."""
-    asked = game.kinds(deal.knowledge)
-    seen = tuple(kind for kind in asked if _is_found(game, attack, deal, kind, size, seed_for(seed, "kind")))
-    return seen, tuple(kind for kind in asked if kind not in seen)
+class _Search:
+    """Plants leaks into copies of one deal and looks whether one attack finds them."""
 
+    def __init__(self, game: Plantable, attack: Any, deal: Deal[Any, Any], repeats: int, seed: int) -> None:
+        self.game, self.attack, self.deal, self.repeats, self.seed = game, attack, deal, repeats, seed
+        self.quick = {"quick": True} if "quick" in attack.get_params() else {}
+        self.luck: float | None = None
 
-def _found(
-    game: Plantable, attack: Any, deal: Deal[Any, Any], size: float, kinds: tuple[Kind, ...], seed: int
-) -> tuple[int, int]:
-    """How many plantings were found until the first that was not."""
-    for number in range(PLANTINGS):
-        own = seed_for(seed, "planting", f"{size:g}", number)
-        if not _is_found(game, attack, deal, kinds[number % len(kinds)], size, own):
-            return number, number + 1
-    return PLANTINGS, PLANTINGS
+    def plantings_found(self, kinds: tuple[Kind, ...], size: float) -> tuple[int, int]:
+        """How many plantings were found until the first that was not, and how many were tried."""
+        for number in range(PLANTINGS):
+            if not self.is_found(kinds[number % len(kinds)], size, str(number)):
+                return number, number + 1
+        return PLANTINGS, PLANTINGS
 
+    def is_found(self, kind: Kind, size: float, name: str) -> bool:
+        """One planting and one round; vectors that take no planting, or break the attack, hide the leak."""
+        own = seed_for(self.seed, "planting", kind, f"{size:g}", name)
+        try:
+            excess = play_round(self.game, self._copy(own), self._planted(kind, size, own), own).excess
+        except CannotMeasureError:
+            return False
+        return bool(widened(excess, self.luck, self.repeats).low > SMALLEST_LEAK)
 
-def _is_found(game: Plantable, attack: Any, deal: Deal[Any, Any], kind: Kind, size: float, seed: int) -> bool:
-    """One planting and one round; vectors that take no planting, or break the attack, hide the leak."""
-    settings = {"seed": seed_for(seed, "attack")} | ({"quick": True} if "quick" in attack.get_params() else {})
-    try:
-        planted = game.plant(deal.knowledge, deal.vectors, deal.truth, kind, size, generator(seed, "vectors", kind))
-        copy = replace(deal, knowledge=planted.knowledge, vectors=planted.vectors, door=None)
-        return play_round(game, clone(attack).set_params(**settings), copy, seed).leaks
-    except CannotMeasureError:
-        return False
+    def measure_luck(self, kinds: tuple[Kind, ...], size: float) -> None:
+        """What other pairs would change about a leak of this size, taken from the kind where it is most."""
+        if not self.repeats:
+            return
+        own = seed_for(self.seed, "luck")
+        planted = [self._planted(kind, size, own) for kind in kinds]
+        lucks = [luck_of_pairs(self.game, self._copy(own), copy, self.repeats, own) for copy in planted]
+        self.luck = max((luck for luck in lucks if luck is not None), default=None)
+
+    def _copy(self, seed: int) -> Any:
+        return clone(self.attack).set_params(seed=seed_for(seed, "attack"), **self.quick)
+
+    def _planted(self, kind: Kind, size: float, seed: int) -> Deal[Any, Any]:
+        rng = generator(seed, "vectors")
+        planted = self.game.plant(self.deal.knowledge, self.deal.vectors, self.deal.truth, kind, size, rng)
+        return replace(self.deal, knowledge=planted.knowledge, vectors=planted.vectors, door=None)

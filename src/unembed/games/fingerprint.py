@@ -201,13 +201,17 @@ class FingerprintGame(Parametrised):
         """All candidates of the dimension alike: each is named equally often."""
         return FingerprintGuess(np.zeros((n, len(knowledge.encoders))))
 
+    def some_pairs(self, knowledge: FingerprintKnowledge, kept: IntArray) -> FingerprintKnowledge:
+        """The same adversary with some of its pairs."""
+        return replace(knowledge, vectors=knowledge.vectors[kept], labels=knowledge.labels[kept])
+
     def rehearsal(
         self, knowledge: FingerprintKnowledge, seed: int
     ) -> tuple[FingerprintKnowledge, Vectors, FingerprintTruth]:
         """A third of the sample vectors held back; whose is under attack the adversary does not know, so all count."""
         held, rest = hold_back(len(knowledge.labels), seed)
-        kept = replace(knowledge, vectors=knowledge.vectors[rest], labels=knowledge.labels[rest])
-        return kept, knowledge.vectors[held], FingerprintTruth(knowledge.labels[held], knowledge.encoders, None)
+        truth = FingerprintTruth(knowledge.labels[held], knowledge.encoders, None)
+        return self.some_pairs(knowledge, rest), knowledge.vectors[held], truth
 
     def examples(self, truth: FingerprintTruth, guess: FingerprintGuess, rows: Sequence[int]) -> list[Example]:
         """True and guessed encoder."""

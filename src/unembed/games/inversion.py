@@ -268,6 +268,10 @@ class InversionGame(Parametrised):
         present = float(truth.labels[:, truth.content].sum() + truth.outside[:, 1].sum())
         return planted_words(knowledge.labels, truth.labels, truth.content, knowledge.vectors, present, floor)
 
+    def some_pairs(self, knowledge: InversionKnowledge, kept: NDArray[np.int64]) -> InversionKnowledge:
+        """The same adversary with some of its pairs."""
+        return pairs_of(knowledge, kept)
+
     def examples(self, truth: InversionTruth, guess: InversionGuess, rows: Sequence[int]) -> list[Example]:
         """Content words of the target, and those guessed, most confident first."""
         names, content = truth.vocabulary.words, truth.vocabulary.content
@@ -279,6 +283,12 @@ class InversionGame(Parametrised):
             order = np.argsort(-said.data, kind="stable")
             found.append(Example(int(row), true, [names[c] for c in said.indices[order] if content[c]]))
         return found
+
+
+def pairs_of(knowledge: InversionKnowledge, kept: NDArray[np.int64]) -> InversionKnowledge:
+    """An adversary of the inversion family with some of its pairs."""
+    texts = [knowledge.texts[i] for i in kept] if len(knowledge.texts) else ()
+    return replace(knowledge, vectors=knowledge.vectors[kept], labels=knowledge.labels[kept], texts=texts)
 
 
 def words_of(guess: InversionGuess) -> csr_matrix:
@@ -322,12 +332,6 @@ def knowledge_of(
         cast(WhiteBoxEncoder, encoder) if is_white_box(encoder) else None,
     )
     return knowledge, door
-
-
-def pairs_of(knowledge: InversionKnowledge, rows: NDArray[np.int64]) -> InversionKnowledge:
-    """The same adversary with some of its pairs."""
-    texts = [knowledge.texts[i] for i in rows] if len(knowledge.texts) else ()
-    return replace(knowledge, vectors=knowledge.vectors[rows], labels=knowledge.labels[rows], texts=texts)
 
 
 def _outside_counts(

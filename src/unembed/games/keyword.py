@@ -1,9 +1,14 @@
 """The keyword game: does this word occur in the text behind the vector? (Pan VI)
 
-Each keyword has a balanced test set: all targets that hold it, and as many that don't (Pan VI-C). The
-adversary trains on its own texts, balanced by the word substitution trick (Pan VI-B): with query access
-it has the substituted texts encoded; without, it has only the texts as they are. Keywords that stand in no
-target can be asked for as well (Pan Table III): then only false alarms are counted, and saying no is always right.
+The adversary trains on its own texts, balanced by the word substitution trick (Pan VI-B): with query access it has
+the substituted texts encoded; without, it has only the texts as they are. It holds all vectors of the store and says
+of each whether the word occurs.
+
+The headline is judged on a balanced test set per keyword: all targets that hold it, and as many that don't (Pan
+VI-C). Which targets these are follows from the truth, so the judge alone knows. Beside it stand the figures over the
+whole store, at the share of texts that really hold the word (:mod:`unembed.games.keyword_scores`). Keywords that
+stand in no target can be asked for as well (Pan Table III): then only false alarms are counted, and saying no is
+always right.
 """
 
 from __future__ import annotations
@@ -21,7 +26,15 @@ from unembed.corpora.substitution import contains_keyword
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
-from unembed.games.keyword_texts import KeywordKnowledge, Training, check_training, knowledge_of, training_texts
+from unembed.games.keyword_scores import store_scores
+from unembed.games.keyword_texts import (
+    KeywordKnowledge,
+    Training,
+    check_training,
+    knowledge_of,
+    rows_of,
+    training_texts,
+)
 from unembed.games.planting import Kind, Planted, write_codes
 from unembed.games.threat import Adversary
 from unembed.games.unseen import unread_keywords
@@ -37,7 +50,7 @@ MIN_POSITIVES = 5
 
 @dataclass(frozen=True)
 class KeywordTruth:
-    """Which targets hold which keyword, and which targets each keyword is asked about."""
+    """Which targets hold which keyword, and on which targets each keyword is judged: ``asked``, the judge's alone."""
 
     present: NDArray[np.bool_]
     asked: NDArray[np.bool_]
@@ -63,7 +76,7 @@ class EpochGuess:
         return np.array(self.scores, dtype=np.float64, copy=True)
 
 
-#: A guess: one score a target and keyword, above zero means "it is there"; or answers epoch by epoch.
+#: A guess: one score per target and keyword, above zero means "it is there"; or answers epoch by epoch.
 KeywordGuess = NDArray[np.float64]
 
 
@@ -79,6 +92,8 @@ class KeywordGame(Parametrised):
         consequence="Somebody who looks for a word (a name, a place, an illness) can pick out the vectors "
         "whose texts hold it.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
+        version=3,
+        evidence=("average_precision",),
     )
 
     def __init__(
@@ -139,22 +154,23 @@ class KeywordGame(Parametrised):
             # Of a keyword that is nowhere, only false alarms can be counted: as many targets as two halves have.
             asked[rng.permutation(no)[: count or 2 * self.asked], column] = True
         check_training(training)
-        knowledge, pairs, queries = knowledge_of(material, training, self.keywords, asked)
+        dealt = knowledge_of(material, training, self.keywords)
         truth = KeywordTruth(present, asked, tuple(self.keywords), material.groups)
-        notes = unread_keywords(material, self.keywords, present, asked)
-        return Deal(knowledge, material.target_vectors, truth, pairs=pairs, queries=queries, notes=notes)
+        notes = (*dealt.notes, *unread_keywords(material, self.keywords, present, asked))
+        return Deal(dealt.knowledge, material.target_vectors, truth, dealt.pairs, dealt.queries, notes)
 
     def judge(self, truth: KeywordTruth, guess: KeywordGuess | EpochGuess, seed: int) -> Scores:
-        """Accuracy per keyword, averaged; a slice per keyword.
+        """Accuracy per keyword on its balanced test set, averaged, with a slice per keyword; and figures of the store.
 
-        An answer that changes from epoch to epoch counts as its share of right ones.
+        An answer that changes from epoch to epoch counts as its share of right ones; texts are ranked by the last.
         """
         if isinstance(guess, EpochGuess):
             each = [(decided == truth.present) & truth.asked for decided in guess.decided]
-            right = np.asarray(np.mean(each, axis=0), dtype=np.float64)
+            said = guess.decided.mean(axis=0)
         else:
             each = []
-            right = (((guess > 0) == truth.present) & truth.asked).astype(np.float64)
+            said = (guess > 0).astype(np.float64)
+        right = np.where(truth.present, said, 1 - said) * truth.asked
         parts = np.hstack([right, truth.asked.astype(np.float64)])
 
         def work_out() -> Detail:
@@ -164,13 +180,17 @@ class KeywordGame(Parametrised):
                 rate = wilson(round(float(right[:, column].sum())), int(asked.sum()))
                 floor = 0.5 if (truth.present[:, column] & asked).any() else 1.0
                 slices.append(SliceScore("keyword", keyword, rate, floor=floor))
+            secondary, of_the_store = store_scores(
+                truth.keywords, truth.present, np.asarray(guess), said, truth.groups, seed
+            )
+            slices += of_the_store
             if not each:
-                return Detail(slices=tuple(slices))
+                return Detail(secondary, tuple(slices))
             best = np.argmax([hits.sum(axis=0) for hits in each], axis=0)
             chosen = np.stack([each[epoch][:, column] for column, epoch in enumerate(best)], axis=1)
             found = np.hstack([chosen, truth.asked]).astype(np.float64)
             rng = generator(seed, "best epoch")
-            secondary = {"best_epoch_accuracy": bootstrap(found, macro_recall, rng=rng, groups=truth.groups)}
+            secondary["best_epoch_accuracy"] = bootstrap(found, macro_recall, rng=rng, groups=truth.groups)
             return Detail(secondary, tuple(slices))
 
         return Scores(parts, macro_recall, truth.groups, work_out)
@@ -205,6 +225,10 @@ class KeywordGame(Parametrised):
         told = (strength * (2 * known - 1), strength * (2 * truth.present.astype(np.float64) - 1))
         own, asked = write_codes(knowledge.vectors, vectors, told, kind, rng)
         return Planted(replace(knowledge, vectors=own, unlabelled=asked, texts=()), asked)
+
+    def some_pairs(self, knowledge: KeywordKnowledge, kept: IntArray) -> KeywordKnowledge:
+        """The same adversary with some of its pairs."""
+        return rows_of(knowledge, kept)
 
     def examples(self, truth: KeywordTruth, guess: KeywordGuess | EpochGuess, rows: Sequence[int]) -> list[Example]:
         """Keywords of the target, and those the adversary says are there."""

@@ -22,6 +22,8 @@ from unembed.games.rows import stack_rows
 from unembed.games.threat import Adversary, Capability
 from unembed.seeds import generator
 
+#: So many training texts with and without each keyword are needed.
+FEWEST = 2
 #: Puts the keyword in the place of any noun-like word.
 NOUNS = "nouns"
 
@@ -30,9 +32,9 @@ NOUNS = "nouns"
 class KeywordKnowledge:
     """Vectors with, for every keyword, the rows to train on and their labels.
 
-    ``texts`` are the adversary's own, one a vector. ``unlabelled`` are the vectors under attack, which every
-    adversary holds; ``asked`` says which of them it is asked about, keyword by keyword, and never the answer.
-    ``frequency`` is the share of the adversary's own texts that hold each keyword, before any substitution.
+    ``texts`` are the adversary's own, one per vector. ``unlabelled`` are all vectors of the store, which every
+    adversary holds; which of them a keyword is judged on follows from the truth, so nobody is told. ``frequency`` is
+    the share of the adversary's own texts that hold each keyword, before any substitution.
     """
 
     vectors: Vectors
@@ -40,7 +42,6 @@ class KeywordKnowledge:
     labels: tuple[NDArray[np.bool_], ...]
     keywords: tuple[str, ...]
     unlabelled: Vectors | None = None
-    asked: NDArray[np.bool_] | None = None
     texts: tuple[str, ...] = ()
     frequency: NDArray[np.float64] | None = None
 
@@ -67,6 +68,16 @@ class Training:
     rows: tuple[IntArray, ...]
     labels: tuple[NDArray[np.bool_], ...]
     frequency: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """The adversary's knowledge, how many of its own texts are in it, how many it had encoded, and what to note."""
+
+    knowledge: KeywordKnowledge
+    pairs: int
+    queries: int
+    notes: tuple[str, ...]
 
 
 class _Pool:
@@ -203,17 +214,19 @@ def _at(text: str, places: frozenset[str], word: str, rng: np.random.Generator) 
 def check_training(training: Training) -> None:
     """Every keyword needs a few texts of each kind."""
     for column, labels in enumerate(training.labels):
-        if not 2 <= labels.sum() <= len(labels) - 2:
+        if not FEWEST <= labels.sum() <= len(labels) - FEWEST:
             raise CannotMeasureError(
                 f"the adversary has {int(labels.sum())} of {len(labels)} texts with keyword number {column + 1}: it "
-                "needs at least 2 with and 2 without; give it more texts, or query access to put the keyword into them"
+                f"needs at least {FEWEST} with and {FEWEST} without; give it more texts, or query access to put the "
+                "keyword into them"
             )
 
 
-def knowledge_of(
-    material: Material, training: Training, keywords: Sequence[str], asked: NDArray[np.bool_]
-) -> tuple[KeywordKnowledge, int, int]:
-    """The knowledge dealt, how many of the adversary's own texts are in it, and how many were queried."""
+def knowledge_of(material: Material, training: Training, keywords: Sequence[str]) -> Dealt:
+    """The knowledge dealt, and what it took.
+
+    It follows from the adversary's texts, their vectors and those of the store, and from nothing else.
+    """
     own = {text: row for row, text in enumerate(material.known.texts)}
     queried = [t for t in training.texts if t not in own]
     held = [t for t in training.texts if t in own]
@@ -222,17 +235,42 @@ def knowledge_of(
     parts = [material.known_vectors[np.array([own[t] for t in held], dtype=np.int64)]]
     if queried:
         parts.append(material.encode(queried))
+    vectors = stack_rows(parts)[order]
+    telling = [_telling(vectors, rows, labels) for rows, labels in zip(training.rows, training.labels, strict=True)]
     knowledge = KeywordKnowledge(
-        stack_rows(parts)[order],
-        training.rows,
-        training.labels,
+        vectors,
+        tuple(rows[kept] for rows, kept in zip(training.rows, telling, strict=True)),
+        tuple(labels[kept] for labels, kept in zip(training.labels, telling, strict=True)),
         tuple(keywords),
         unlabelled=material.target_vectors,
-        asked=asked,
         texts=tuple(training.texts),
         frequency=training.frequency,
     )
-    return knowledge, len(held), len(queried)
+    silent = sum(int((~kept).sum()) for kept in telling)
+    notes: tuple[str, ...] = ()
+    if silent:
+        notes = (
+            f"{silent:,} of {sum(map(len, telling)):,} training texts were left out: their vectors are the same with "
+            "the keyword and without it, as where an encoder cuts off the end of a long text",
+        )
+    return Dealt(knowledge, len(held), len(queried), notes)
+
+
+def _telling(vectors: Vectors, rows: IntArray, labels: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which rows have a vector that no row of the other answer has; all, where too few would be left to learn from."""
+    seen = [_digest(vectors, int(row)) for row in rows]
+    yes, no = ({d for d, label in zip(seen, labels, strict=True) if bool(label) is kind} for kind in (True, False))
+    both = yes & no
+    kept = np.array([d not in both for d in seen], dtype=bool)
+    return kept if min(labels[kept].sum(), (~labels[kept]).sum()) >= FEWEST else np.ones(len(rows), dtype=bool)
+
+
+def _digest(vectors: Vectors, row: int) -> bytes:
+    """What two rows share only if they are the same."""
+    if isinstance(vectors, np.ndarray):
+        return np.ascontiguousarray(vectors[row]).tobytes()
+    one = vectors[row]
+    return bytes(one.indices.tobytes() + one.data.tobytes())
 
 
 def _balanced(texts: list[str], labels: list[bool], positives: int) -> tuple[list[str], list[bool]]:

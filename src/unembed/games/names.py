@@ -269,6 +269,10 @@ class NamesGame(Parametrised):
         truth = NamesTruth(knowledge.vocabulary, kind, name, name, np.full(len(rows), -1), [int(r) for r in held[rows]])
         return pairs_of(knowledge, rest), knowledge.vectors[held[rows]], truth
 
+    def some_pairs(self, knowledge: InversionKnowledge, kept: IntArray) -> InversionKnowledge:
+        """The same adversary with some of its pairs."""
+        return pairs_of(knowledge, kept)
+
     def _columns(self, knowledge: InversionKnowledge) -> dict[str, int]:
         index = knowledge.vocabulary.index
         return {w: index[w] for w in _by_word([*self.names, *self.swap_in]) if w in index}

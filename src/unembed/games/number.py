@@ -171,6 +171,10 @@ class NumberGame(Parametrised):
         known, asked = write_codes(knowledge.vectors, vectors, (told[:first], told[first:]), kind, rng)
         return Planted(replace(knowledge, vectors=known), asked)
 
+    def some_pairs(self, knowledge: NumberKnowledge, kept: IntArray) -> NumberKnowledge:
+        """The same adversary with some of its pairs."""
+        return replace(knowledge, vectors=knowledge.vectors[kept], numbers=knowledge.numbers[kept])
+
     def examples(self, truth: NumberTruth, guess: NumberGuess, rows: Sequence[int]) -> list[Example]:
         """True and guessed number."""
         return [Example(int(r), [f"{truth.numbers[r]:g}"], [f"{guess[r]:.4g}"]) for r in rows]

@@ -253,12 +253,15 @@ class PatternGame(Parametrised):
         whole = best_wholes(tables)
         return PatternGuess(np.repeat(np.hstack(tables), n, axis=0), np.repeat(whole, n, axis=0))
 
+    def some_pairs(self, knowledge: PatternKnowledge, kept: IntArray) -> PatternKnowledge:
+        """The same adversary with some of its pairs."""
+        return replace(knowledge, vectors=knowledge.vectors[kept], labels=knowledge.labels[kept])
+
     def rehearsal(self, knowledge: PatternKnowledge, seed: int) -> tuple[PatternKnowledge, Vectors, PatternTruth]:
         """Up to 500 of the secrets held back."""
         held, rest = hold_back(len(knowledge.labels), seed)
         truth = PatternTruth(knowledge.labels[held][:, knowledge.asked], knowledge.pattern, knowledge.asked)
-        kept = replace(knowledge, vectors=knowledge.vectors[rest], labels=knowledge.labels[rest])
-        return kept, knowledge.vectors[held], truth
+        return self.some_pairs(knowledge, rest), knowledge.vectors[held], truth
 
     def examples(self, truth: PatternTruth, guess: PatternGuess, rows: Sequence[int]) -> list[Example]:
         """Part by part, as ``birth.year=1987``: what is there, and the first guess of the whole."""

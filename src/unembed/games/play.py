@@ -7,7 +7,7 @@ held back. One that can't is "could not measure": a broken attack and safe vecto
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,15 @@ from unembed.games.base import Deal, Example, Rehearsable, Scores
 from unembed.games.calibration import Detection, detect, found_at_all
 from unembed.games.levels import Level, level_of
 from unembed.games.planting import Plantable
+from unembed.games.repeats import luck_of_pairs, widened
 from unembed.games.rounds import SMALLEST_LEAK, Round, check_guess, play_round
 from unembed.metrics.estimate import Estimate
 from unembed.seeds import generator, seed_for
 
 #: "No leak found" is said only where the excess is surely no larger than this.
 LARGEST_UNSEEN = 0.05
+#: ... and only where a leak of this size would have been found.
+COARSEST = 0.2
 #: By how many times the interval's reach below guessing an attack is called broken rather than unlucky.
 BROKEN = 1.7
 EXAMPLES = 8
@@ -44,6 +47,8 @@ class Play:
     floors: dict[str, Estimate]
     floor: Estimate
     excess: Estimate
+    luck: float | None
+    """The part of the interval that the choice of the adversary's pairs has, as a standard deviation."""
     headroom: float
     scores: Scores
     floor_slices: dict[tuple[str, str], float]
@@ -61,18 +66,25 @@ class Play:
     run_seconds: float
 
 
-def play(game: Any, attack: Any, deal: Deal[Any, Any], seed: int, *, calibrate: bool = False) -> Play:
-    """Attack, judge the floors on the same targets, and check the attack; with ``calibrate``, find its limit."""
+def play(game: Any, attack: Any, deal: Deal[Any, Any], seed: int, *, calibrate: bool = False, repeats: int = 0) -> Play:
+    """Attack, judge the floors on the same targets, and check the attack.
+
+    ``calibrate`` looks for the smallest leak that would have been found; ``repeats`` is how often the attack learns
+    again from part of its pairs, to put their luck into the interval.
+    """
     played = play_round(game, attack, deal, seed)
-    detection = _detection(game, attack, deal, played, seed) if calibrate else None
+    luck = luck_of_pairs(game, attack, deal, repeats, seed_for(seed, "repeats"))
+    played = replace(played, excess=widened(played.excess, luck, repeats))
+    detection = _detection(game, attack, deal, played, repeats, seed) if calibrate else None
     check = check_attack_works(game, attack, deal, played, seed, detection)
     strongest = max(played.floors, key=lambda kind: np.nan_to_num(played.floors[kind].point, nan=-np.inf))
     rows = np.sort(generator(seed, "examples").permutation(int(deal.vectors.shape[0]))[:EXAMPLES])
-    floor = played.floor.estimate(generator(seed, "floor"))
+    floor = played.floor.estimate()
     room = 1 - floor.value
     return Play(
-        estimate=played.scores.estimate(generator(seed, "estimate")),
-        floors={kind: s.estimate(generator(seed, "floor", kind)) for kind, s in played.floors.items()},
+        estimate=widened(played.scores.estimate(), luck, repeats),
+        luck=luck,
+        floors={kind: s.estimate() for kind, s in played.floors.items()},
         floor=floor,
         excess=played.excess,
         headroom=max(0.0, played.excess.value / room) if room > 0 else 0.0,
@@ -93,11 +105,13 @@ def play(game: Any, attack: Any, deal: Deal[Any, Any], seed: int, *, calibrate: 
     )
 
 
-def _detection(game: Any, attack: Any, deal: Deal[Any, Any], played: Round, seed: int) -> Detection | None:
+def _detection(
+    game: Any, attack: Any, deal: Deal[Any, Any], played: Round, repeats: int, seed: int
+) -> Detection | None:
     """How small a leak would have been found, asked where none was found; None where the game can't plant any."""
     if not isinstance(game, Plantable) or played.leaks or np.isnan(played.excess.value):
         return None
-    return detect(game, attack, deal, played.excess, seed_for(seed, "calibration"))
+    return detect(game, attack, deal, played.excess, repeats, seed_for(seed, "calibration"))
 
 
 def check_attack_works(
@@ -107,7 +121,7 @@ def check_attack_works(
     if played.leaks:
         return Check(True, "the attack succeeds on the vectors under attack")
     if detection is not None:
-        if detection.size is not None:
+        if detection.kinds:
             return Check(True, "the attack finds leaks planted into these vectors")
         return Check(False, "the attack finds no leak planted into these vectors, so its result says nothing of safety")
     own = seed_for(seed, "check")
@@ -126,7 +140,7 @@ def _answers_held_back(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) 
     answers = clone(attack).set_params(seed=seed_for(seed, "attack")).fit(knowledge).run(vectors)
     check_guess(answers)
     blind = game.judge(truth, game.prior_guess(knowledge, int(vectors.shape[0])), seed)
-    gain = game.judge(truth, answers, seed).excess_over(blind, generator(seed, "excess"))
+    gain = game.judge(truth, answers, seed).excess_over(blind)
     return bool(gain.low > SMALLEST_LEAK)
 
 
@@ -193,4 +207,9 @@ def status_of(played: Play, *, yardstick: bool = False) -> tuple[str, str, str]:
         return "inconclusive", "unknown", "the interval is too wide to tell; more targets narrow it"
     if detection is None:
         return "inconclusive", "unknown", "it is not known how small a leak would have been found"
+    if detection.size is None:
+        return "inconclusive", "unknown", "there is too little to learn from: even large leaks are not always found"
+    if detection.size > COARSEST:
+        found = f"only leaks of {detection.size:.3g} or more above guessing are always found"
+        return "inconclusive", "unknown", f"{found}; more pairs and targets let smaller ones be found"
     return "no-leak-found", "none", f"a leak of {detection.size:.3g} above guessing would have been found"

@@ -49,11 +49,16 @@ FEWEST_TARGETS = 5
 
 @dataclass(frozen=True)
 class ReassemblyTruth:
-    """Which asked text holds which word of the list."""
+    """Which text holds which word of the list; texts that hold none are not judged."""
 
     present: NDArray[np.bool_]
     words: tuple[str, ...]
     groups: Sequence[object] | None
+
+    @property
+    def judged(self) -> IntArray:
+        """The texts that hold at least one word."""
+        return np.flatnonzero(self.present.any(axis=1))
 
 
 class ReassemblyGame(Parametrised):
@@ -68,6 +73,7 @@ class ReassemblyGame(Parametrised):
         consequence="Whoever has a list of telling words can read off the vectors what each text is about, without "
         "ever seeing a text.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
+        version=3,
         attacks_of="keyword",
     )
 
@@ -125,7 +131,7 @@ class ReassemblyGame(Parametrised):
         )
 
     def deal(self, material: Material) -> Deal[KeywordKnowledge, ReassemblyTruth]:
-        """Training rows of every word; the vectors of the texts that hold at least one."""
+        """Training rows of every word, and all vectors: which texts hold a word is for the adversary to find out."""
         if self.top < 1:
             raise UsageError("top of the game 'reassembly' must be at least 1")
         listed = self.listed(material.known)
@@ -134,27 +140,17 @@ class ReassemblyGame(Parametrised):
                 f"the list has {len(listed)} words and the first {self.top} count: give more words, or lower top"
             )
         present = contains_keyword(material.target.texts, listed)
-        rows = np.flatnonzero(present.any(axis=1))
-        if len(rows) < FEWEST_TARGETS:
+        truth = ReassemblyTruth(present, listed, material.groups)
+        if len(truth.judged) < FEWEST_TARGETS:
             raise CannotMeasureError(
-                f"{len(rows)} of {len(present)} target texts hold a word of the list: at least {FEWEST_TARGETS} are "
-                "needed; give words that occur in them"
+                f"{len(truth.judged)} of {len(present)} target texts hold a word of the list: at least "
+                f"{FEWEST_TARGETS} are needed; give words that occur in them"
             )
         training = self._training(material.known, listed, material.adversary, material.seed)
         check_training(training)
-        knowledge, pairs, queries = knowledge_of(material, training, listed, np.ones_like(present))
-        groups = None if material.groups is None else [material.groups[int(r)] for r in rows]
-        truth = ReassemblyTruth(present[rows], listed, groups)
-        note = f"{len(listed)} words; {len(rows):,} of {len(present):,} targets hold one and are asked about"
-        return Deal(
-            knowledge,
-            material.target_vectors[rows],
-            truth,
-            pairs=pairs,
-            queries=queries,
-            notes=(note,),
-            rows=rows,
-        )
+        dealt = knowledge_of(material, training, listed)
+        note = f"{len(listed)} words; {len(truth.judged):,} of {len(present):,} targets hold one and are judged"
+        return Deal(dealt.knowledge, material.target_vectors, truth, dealt.pairs, dealt.queries, (note, *dealt.notes))
 
     def ranking(self, guess: KeywordGuess | EpochGuess) -> IntArray:
         """The first ``top`` words of each vector, best first: ``[targets, top]``."""
@@ -162,35 +158,39 @@ class ReassemblyGame(Parametrised):
 
     def judge(self, truth: ReassemblyTruth, guess: KeywordGuess | EpochGuess, seed: int) -> Scores:
         """Listed words of the text among the first ``top``, of as many as could be there."""
-        ranked = self.ranking(guess)
-        hits = np.take_along_axis(truth.present, ranked, axis=1)
-        possible = np.minimum(truth.present.sum(axis=1), self.top)
+        judged = truth.judged
+        present, groups = truth.present[judged], None
+        if truth.groups is not None:
+            groups = [truth.groups[int(r)] for r in judged]
+        scores = np.asarray(guess)[judged]
+        ranked = self.ranking(scores)
+        hits = np.take_along_axis(present, ranked, axis=1)
+        possible = np.minimum(present.sum(axis=1), self.top)
         parts = np.stack([hits.sum(axis=1), possible], axis=1).astype(np.float64)
 
         def work_out() -> Detail:
-            scores = np.asarray(guess)
             counts = np.arange(1, self.top + 1)
             precision = np.cumsum(hits, axis=1) / counts
             average = (precision * hits).sum(axis=1) / np.maximum(possible, 1)
-            right = (scores > 0) == truth.present
-            sides = [(right & kind).astype(np.float64) for kind in (truth.present, ~truth.present)]
-            both = np.hstack([*sides, truth.present, ~truth.present]).astype(np.float64)
+            right = (scores > 0) == present
+            sides = [(right & kind).astype(np.float64) for kind in (present, ~present)]
+            both = np.hstack([*sides, present, ~present]).astype(np.float64)
             rng = [generator(seed, "reassembly", part) for part in ("first", "precision", "average", "accuracy")]
             secondary = {
-                "first_word_right": mean(hits[:, 0], rng=rng[0], groups=truth.groups),
-                "precision_at_top": mean(hits.mean(axis=1), rng=rng[1], groups=truth.groups),
-                "average_precision": mean(average, rng=rng[2], groups=truth.groups),
-                "balanced_word_accuracy": bootstrap(both, macro_recall, rng=rng[3], groups=truth.groups),
+                "first_word_right": mean(hits[:, 0], rng=rng[0], groups=groups),
+                "precision_at_top": mean(hits.mean(axis=1), rng=rng[1], groups=groups),
+                "average_precision": mean(average, rng=rng[2], groups=groups),
+                "balanced_word_accuracy": bootstrap(both, macro_recall, rng=rng[3], groups=groups),
             }
             slices = []
             for column, word in enumerate(truth.words):
-                there = truth.present[:, column]
+                there = present[:, column]
                 if there.sum() >= FEWEST_SHOWN:
                     named = (ranked[there] == column).any(axis=1)
                     slices.append(SliceScore("keyword", word, wilson(int(named.sum()), int(there.sum()))))
             return Detail(secondary, tuple(slices))
 
-        return Scores(parts, ratio, truth.groups, work_out)
+        return Scores(parts, ratio, groups, work_out)
 
     def prior_guess(self, knowledge: KeywordKnowledge, n: int) -> KeywordGuess:
         """One list for all texts: the words by their frequency in the adversary's own."""
@@ -204,6 +204,10 @@ class ReassemblyGame(Parametrised):
         asked = held[present.any(axis=1)]
         truth = ReassemblyTruth(present[present.any(axis=1)], knowledge.keywords, None)
         return rows_of(knowledge, rest), knowledge.vectors[asked], truth
+
+    def some_pairs(self, knowledge: KeywordKnowledge, kept: IntArray) -> KeywordKnowledge:
+        """The same adversary with some of its pairs."""
+        return rows_of(knowledge, kept)
 
     def examples(self, truth: ReassemblyTruth, guess: KeywordGuess | EpochGuess, rows: Sequence[int]) -> list[Example]:
         """The listed words of the text, and the top of the adversary's list."""

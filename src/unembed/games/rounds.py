@@ -75,7 +75,7 @@ def play_round(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> Round
     scores = game.judge(deal.truth, guess, judge_seed)
     floors = {kind: game.judge(deal.truth, answer, judge_seed) for kind, answer in unknowing.items()}
     floor = strongest_elsewhere(list(floors.values()), generator(seed, "halves"))
-    excess = scores.excess_over(floor, generator(seed, "excess"))
+    excess = scores.excess_over(floor)
     return Round(guess, scores, floors, floor, excess, queries, fit_seconds, run_seconds)
 
 
@@ -105,7 +105,7 @@ def _known(value: float) -> float:
 def check_guess(guess: Any) -> None:
     """Refuse answers that are not numbers: comparing with NaN makes them look right or safe."""
     if dataclasses.is_dataclass(guess):
-        parts = [getattr(guess, field.name) for field in dataclasses.fields(guess)]
+        parts = [part for field in dataclasses.fields(guess) if (part := getattr(guess, field.name)) is not None]
     else:
         parts = [guess.data if issparse(guess) else guess]
     for part in parts:

@@ -18,7 +18,7 @@ from unembed.errors import CannotMeasureError
 if TYPE_CHECKING:
     import torch
 
-Scaling = Literal["each", "none"]
+Scaling = Literal["each", "common", "none"]
 CLIP = 10.0
 CHUNK = 8192
 #: Training inputs up to this size are standardised once and kept in memory; on a GPU up to a quarter of what is free.
@@ -48,7 +48,8 @@ def check_vectors(vectors: Any, width: int | None = None) -> None:
 class Standardiser:
     """Learns each dimension's mean and deviation; turns rows into float32 arrays for a network.
 
-    ``scaling``: "each" dimension to mean 0 and variance 1, or "none".
+    ``scaling``: "each" dimension to mean 0 and variance 1, all by one "common" factor to a mean variance of 1, or
+    "none".
     """
 
     def __init__(self, scaling: Scaling = "each") -> None:
@@ -70,7 +71,7 @@ class Standardiser:
             self.columns_ = np.flatnonzero(used)
             squares = np.asarray(vectors.multiply(vectors).mean(axis=0)).ravel()[self.columns_]
             self.mean_ = np.zeros(len(self.columns_), dtype=np.float32)
-            self.scale_ = _inverse(np.sqrt(squares))
+            self.scale_ = _inverse(_alike(np.sqrt(squares)) if self.scaling == "common" else np.sqrt(squares))
             return self
         self.columns_ = None
         n, dimension = vectors.shape
@@ -88,7 +89,7 @@ class Standardiser:
         if self.scaling == "none":
             self.mean_, self.scale_ = np.zeros_like(self.mean_), np.ones(dimension, dtype=np.float32)
         else:
-            self.scale_ = _inverse(spread)
+            self.scale_ = _inverse(_alike(spread) if self.scaling == "common" else spread)
         return self
 
     @property
@@ -171,6 +172,11 @@ def _room(device: Any) -> int:
     import torch
 
     return PREPARED_BYTES if device.type != "cuda" else max(PREPARED_BYTES, torch.cuda.mem_get_info(device)[0] // 4)
+
+
+def _alike(spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same deviation for all dimensions that have one: that of a mean variance."""
+    return np.where(spread > 0, np.sqrt(np.mean(np.square(spread))), 0.0)
 
 
 def _inverse(spread: NDArray[np.float64]) -> NDArray[np.float32]:

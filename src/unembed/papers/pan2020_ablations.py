@@ -14,7 +14,7 @@ from unembed.metrics.estimate import mean
 from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Reproduction, Size
 from unembed.papers.cells import Cell, run_cells
 from unembed.papers.lab import RECIPES
-from unembed.papers.pan2020_keywords import CORPORA, DANN, MLP, OURS, SVM, KeywordRows, brief, setting
+from unembed.papers.pan2020_keywords import AT_REAL_SHARE, CORPORA, DANN, MLP, OURS, SVM, KeywordRows, brief, setting
 from unembed.papers.pan_worlds import EXTERNAL, NUMBERS, SHADOW, PanDeals, fewer
 from unembed.papers.stand_ins import sample
 from unembed.seeds import generator, seed_for
@@ -74,6 +74,7 @@ class Ablations(KeywordRows):
             title = RECIPES[key].title
             game = KeywordGame(keywords=keywords, samples=texts)
             names = {"headline": PANELS[panel]}
+            names |= {ours: PANELS[panel].replace("accuracy", shown, 1) for ours, shown in AT_REAL_SHARE.items()}
             name = f"{spec.title} · {title} · {panel} {x}"
             series = f"{spec.title} · {title}"
             cells.append(
@@ -154,7 +155,9 @@ class Figure4(KeywordRows):
             return rows
 
         identity = {**deals.lab.identity(key), **SVM.identity(), "data": deals.world.fingerprint, "aligned": aligned}
-        return Cell(name, {**identity, "game": {**game.get_params(), "place": None}}, measure)
+        return Cell(
+            name, {**identity, "game": {**game.get_params(), "place": None, "version": game.facts.version}}, measure
+        )
 
 
 def _prepared(knowledge: KeywordKnowledge, aligned: bool) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -32,12 +32,17 @@ SVM = AttackSpec("SVM", "keyword/svm", {})
 MLP = AttackSpec("MLP", "keyword/mlp", {})
 DANN = AttackSpec("DANN", "keyword/dann", {})
 OURS = AttackSpec("aligned (ours)", "keyword/aligned", {})
-HALF = AttackSpec("aligned (ours), half assumed positive", "keyword/aligned", {"share": 0.5})
 AVERAGE, WORST = "accuracy", "accuracy of the best epoch"
+#: Figures over the whole store, beside those on balanced test sets: the game's name and ours in a table.
+AT_REAL_SHARE = {
+    "average_precision": "average precision over all texts",
+    "precision_among_first_n": "precision among the first n texts",
+}
 CORPORA = (
     "Procedure descriptions stand in for the CMS records and sentences of airline reviews for the Skytrax ones; the "
     "external corpus is restaurant sentences with 'salad', in whose place keywords are put. Of the texts without a "
-    "keyword half hold another one, the rest a random word."
+    "keyword half hold another one, the rest a random word. Accuracy is measured on the paper's balanced test sets; "
+    "average precision, and precision among the first n texts where n hold the word, over all targets."
 )
 #: The paper's other encoders.
 ABSENT = ("Transformer-XL", "XLNet", "GPT", "GPT-2", "RoBERTa", "XLM", "ERNIE 2.0")
@@ -71,7 +76,7 @@ def rows_of(name: str, played: Play, names: dict[str, str], **more: Any) -> list
     ]
 
 
-KEYWORD_NAMES = {"headline": AVERAGE, "best_epoch_accuracy": WORST}
+KEYWORD_NAMES = {"headline": AVERAGE, "best_epoch_accuracy": WORST, **AT_REAL_SHARE}
 
 
 def brief(spec: AttackSpec, size: Size) -> AttackSpec:
@@ -117,7 +122,7 @@ class KeywordRows:
             **spec.identity(),
             "data": deals.world.fingerprint,
             "knowledge": knowledge,
-            "game": {**game.get_params(), "place": None},
+            "game": {**game.get_params(), "place": None, "version": game.facts.version},
             "less": {k: getattr(v, "fingerprint", v) for k, v in (less or {}).items()},
         }
         return Cell(name, identity, measure)
@@ -142,7 +147,7 @@ class _Figure6(KeywordRows):
         """Measure every row that the machine has the encoder for."""
         deals = self.deals(conditions, self.worlds[0])
         numbers = NUMBERS[conditions.size]
-        plan = [(SHADOW, s) for s in (SVM, MLP, OURS)] + [(EXTERNAL, s) for s in (SVM, MLP, DANN, OURS, HALF)]
+        plan = [(SHADOW, s) for s in (SVM, MLP, OURS)] + [(EXTERNAL, s) for s in (SVM, MLP, DANN, OURS)]
         cells = []
         for key in self.encoders(conditions):
             for knowledge, spec in plan:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from unembed.report.numbers import number, of_hundred
+from unembed.games.keyword_scores import AVERAGE_PRECISION, FIRST_N, HALF, PREVALENCE, SLICES
+from unembed.report.numbers import count, number, of_hundred
 from unembed.report.ranked import (
     Ranking,
     Topic,
@@ -24,6 +26,10 @@ from unembed.results.schema import Finding, Run, Slice
 GAME = "keyword"
 LIST = "reassembly"
 _COLUMNS = ("Word", "Texts asked about", "Told right")
+_STORE_COLUMNS = {
+    SLICES[AVERAGE_PRECISION]: "Average precision",
+    SLICES[FIRST_N]: "Precision among the first n",
+}
 _LIST_COLUMNS = ("Word", "In texts", "Named among the first")
 _FALSE_ALARMS = "How often the answer is rightly no. Whoever always says no is always right, so nothing leaks here."
 _NO_FLOOR = (
@@ -62,8 +68,12 @@ def _nowhere(finding: Finding) -> list[Slice]:
 def _sentences(finding: Finding) -> list[str]:
     words, nowhere = words_of(finding), _nowhere(finding)
     right = f"{of_hundred(finding.estimate, 'of', 'of')} 100 cases"
-    said = [f"From a vector alone they tell whether the text mentions a given word: right in {right}."]
+    said = [
+        f"From a vector alone they tell whether the text mentions a given word: right in {right} where half of the "
+        "texts mention it."
+    ]
     said.append(against_floor(finding))
+    said += _over_the_store(finding)
     if words:
         said += [_word(words[0]), how_many(words, "word", "told clearly better than by guessing")]
     if nowhere:
@@ -73,6 +83,20 @@ def _sentences(finding: Finding) -> list[str]:
             "count."
         )
     return said
+
+
+def _over_the_store(finding: Finding) -> list[str]:
+    """What they find among all texts, few of which mention the word."""
+    held = finding.secondary
+    first, share, half = (held.get(key) for key in (FIRST_N, PREVALENCE, HALF))
+    if first is None or share is None or half is None or math.isnan(first.value):
+        return []
+    texts = count(max(1, round(half.value * half.n)))
+    return [
+        f"Among all texts a word stands in {number(share.value, PREVALENCE)} of them. Of the texts they would look at "
+        f"first, as many as mention the word, {of_hundred(first, 'in', 'in')} 100 do; to find half of all that mention "
+        f"it they look through {texts} of {count(half.n)}."
+    ]
 
 
 def _word(part: Slice) -> str:
@@ -94,7 +118,10 @@ def _rankings(finding: Finding) -> list[Ranking]:
         found.append(ranking("Word by word", _COLUMNS, words))
     if nowhere := _nowhere(finding):
         found.append(ranking("Words in none of the texts", _COLUMNS, nowhere, note=_FALSE_ALARMS))
-    return found + other_kinds(finding, ("keyword",))
+    for kind, column in _STORE_COLUMNS.items():
+        if parts := by_exposure([s for s in finding.slices if s.kind == kind]):
+            found.append(ranking(f"Word by word, over all texts: {column.lower()}", ("Word", "Texts", column), parts))
+    return found + other_kinds(finding, ("keyword", *_STORE_COLUMNS))
 
 
 def _first(run: Run, finding: Finding) -> str:

@@ -1,1 +1,1 @@
-"""The versioned result schema, reading and writing it, and data frames."""
+"""The versioned result schema, reading and writing it, and the verdict."""

@@ -128,6 +128,10 @@ class Finding(Model):
     floors: list[Floor]
     floor: Measured = Field(description="the strongest of the floors, chosen on other targets than it is counted on")
     excess: Measured = Field(description="estimate minus floor, paired over the same targets")
+    luck: float | None = Field(
+        default=None,
+        description="standard deviation that the choice of the pairs gives the metric; it is in the intervals",
+    )
     headroom: Number = Field(description="excess as a share of what is possible above the floor")
     secondary: dict[str, Measured] = Field(default_factory=dict)
     secondary_floors: dict[str, Number] = Field(

@@ -30,7 +30,7 @@ def verdict(findings: Sequence[Finding], adversaries: Sequence[AdversaryCard], *
     leaks = [f for f in measured if f.status == "leak"]
     of_encoder = _about_encoder([f for f in leaks if f.about == "encoder"])
     here = [f for f in leaks if f.about == "collection"]
-    missing = f" {unmeasured} of {len(shown) + failed} measurements could not be made." if unmeasured else ""
+    missing = f" {unmeasured} of {_measurements(len(shown) + failed)} could not be made." if unmeasured else ""
     found = _leaks(here, adversaries) if here else _no_leaks([f for f in measured if f not in leaks], unmeasured)
     return found.model_copy(update={"sentence": f"{found.sentence}{missing}{of_encoder}"})
 
@@ -52,25 +52,38 @@ def _leaks(leaks: Sequence[Finding], adversaries: Sequence[AdversaryCard]) -> Ve
 
 
 def _no_leaks(measured: Sequence[Finding], unmeasured: int) -> Verdict:
-    open_questions = [f for f in measured if f.status == "inconclusive"]
-    if open_questions or not measured:
+    """What is said where nothing leaks from the collection; 'none' only where each measurement states its limit."""
+    if not measured:
+        return Verdict(level="unknown", sentence="Nothing was measured on the texts of this collection.")
+    limits = [f for f in measured if f.status == "no-leak-found" and f.detects and f.detects.size is not None]
+    open_questions = [f for f in measured if f not in limits]
+    if open_questions:
         return Verdict(
             level="unknown",
-            sentence=f"No attack clearly did better than guessing, but {len(open_questions)} of {len(measured)} "
-            f"measurements are inconclusive: {_reasons(open_questions)}. {NO_PROOF}",
+            sentence="No attack clearly did better than guessing on the texts of this collection, but "
+            f"{len(open_questions)} of {_measurements(len(measured))} {_are(len(open_questions))} inconclusive: "
+            f"{_reasons(open_questions)}. {NO_PROOF}",
             findings=[f.id for f in open_questions],
         )
-    limits = [f for f in measured if f.detects is not None and f.detects.size is not None]
     told = "; ".join(dict.fromkeys(_limit(f) for f in limits))
     return Verdict(
         level="unknown" if unmeasured else "none",
-        sentence=f"None of {len(measured)} measurements found a leak. What would have been found: {told}. {NO_PROOF}",
+        sentence=f"No leak was found in this collection ({_measurements(len(measured))}). What would have been found: "
+        f"{told}. {NO_PROOF}",
         findings=[f.id for f in limits],
     )
 
 
+def _measurements(n: int) -> str:
+    return f"{n} measurement{'' if n == 1 else 's'}"
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
 def _reasons(findings: Sequence[Finding]) -> str:
-    return "; ".join(dict.fromkeys(f.reason or "the interval is too wide to tell" for f in findings))
+    return "; ".join(dict.fromkeys(f.reason or "it is not known how small a leak would be found" for f in findings))
 
 
 def _limit(finding: Finding) -> str:
@@ -82,7 +95,7 @@ def _limit(finding: Finding) -> str:
 
 
 def somebody(card: AdversaryCard) -> str:
-    """Who can do it, by all that they hold: 'only' is said of nobody who has more."""
+    """Who can do it, by all that they hold: an outsider who may query the encoder has more than a copy."""
     held = set(card.capabilities)
     has = ["a copy of the vectors"]
     if "shadow corpus" in held or "pairs" in held:
@@ -142,6 +155,8 @@ def _claim(finding: Finding) -> str:
         return (
             f"can name {value} of the listed words of a text among their first guesses (the same list for all: {floor})"
         )
+    if finding.game == "names":
+        return f"can read back {value} of the names that were put into other people's sentences (guessing: {floor})"
     if finding.game == "number":
         return f"can guess '{finding.subject}' with {value} less error than the best guess without vectors"
     if finding.game == "pattern":
@@ -166,10 +181,11 @@ def _at_the_real_share(finding: Finding) -> str:
 
 def _search(finding: Finding) -> str:
     """What a search for the word gives over all texts, at its real share."""
-    first, share = finding.secondary.get("precision_at_n"), finding.secondary_floors.get("precision_at_n")
-    if first is None or share is None:
+    first, half = finding.secondary.get("precision_among_first_n"), finding.secondary.get("looked_through_to_find_half")
+    share = finding.secondary.get("prevalence")
+    if first is None or half is None or share is None:
         return ""
     return (
-        f"; of the texts they would look at first, as many as hold the word, {first.value:.0%} do "
-        f"(guessing: {share:.0%})"
+        f"; among all texts, {share.value:.1%} of which hold such a word, {first.value:.0%} of those they look at "
+        f"first hold it, and they look through {half.value:.0%} of all to find half of them (guessing: 50%)"
     )

@@ -40,7 +40,7 @@ class AttributeLinear(Parametrised):
     def fit(self, knowledge: AttributeKnowledge) -> Self:
         """Choose strength and units, then solve on all labels."""
         reader = ClassReader(len(knowledge.classes), self.seed)
-        self.reader_ = reader.fit(knowledge.vectors, knowledge.labels, list(linear_classifiers()))
+        self.reader_ = reader.fit(knowledge.vectors, knowledge.labels, list(linear_classifiers(len(knowledge.classes))))
         return self
 
     def run(self, vectors: Vectors) -> AttributeGuess:

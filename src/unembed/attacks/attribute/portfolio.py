@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from unembed.attacks.attribute.classes import ClassReader
 from unembed.attacks.base import AttackFacts
-from unembed.attacks.learners.candidates import classifiers
+from unembed.attacks.learners.candidates import among, classifiers
 from unembed.encoders.base import Vectors
 from unembed.games.attribute import AttributeGuess, AttributeKnowledge
 from unembed.games.threat import Capability
@@ -17,7 +17,8 @@ from unembed.seeds import seed_for
 class AttributePortfolio(Parametrised):
     """Linear, screened, trees, neighbours and a small network; ``chosen_`` names the winner.
 
-    ``quick`` leaves out trees and network, which take ten times as long as all others together.
+    ``quick`` leaves out trees and network, which take ten times as long as all others together; ``only`` names the one
+    candidate that takes part.
     """
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -32,8 +33,9 @@ class AttributePortfolio(Parametrised):
         "trees, nearest neighbours and a small network compete on held-back labels, and the winner learns from all.",
     )
 
-    def __init__(self, *, quick: bool = False, seed: int = 0) -> None:
+    def __init__(self, *, quick: bool = False, only: str | None = None, seed: int = 0) -> None:
         self.quick = quick
+        self.only = only
         self.seed = seed
 
     def fit(self, knowledge: AttributeKnowledge) -> Self:
@@ -41,7 +43,7 @@ class AttributePortfolio(Parametrised):
         vectors, classes = knowledge.vectors, len(knowledge.classes)
         size, width = (int(side) for side in vectors.shape)
         tried = classifiers(size, width, classes, seed_for(self.seed, "candidates") % 2**31)
-        candidates = [c for c in tried if c.quick or not self.quick]
+        candidates = among(tried, quick=self.quick, only=self.only)
         self.reader_ = ClassReader(classes, self.seed).fit(vectors, knowledge.labels, candidates)
         self.chosen_ = self.reader_.chosen_.candidate.name
         return self

@@ -25,7 +25,7 @@ NETWORK_FROM = 5_000
 class InversionPortfolio(Parametrised):
     """Regression, neighbours, look-up of columns and, with enough pairs, a network; ``chosen_`` names the winner.
 
-    ``quick`` leaves the network out.
+    ``quick`` leaves the network out, and most settings of the others; ``only`` names the one reader that takes part.
     """
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -40,8 +40,9 @@ class InversionPortfolio(Parametrised):
         "of inversion/mlp compete on held-back pairs; thresholds for content and function words are tuned there.",
     )
 
-    def __init__(self, *, quick: bool = False, device: str = "auto", seed: int = 0) -> None:
+    def __init__(self, *, quick: bool = False, only: str | None = None, device: str = "auto", seed: int = 0) -> None:
         self.quick = quick
+        self.only = only
         self.device = device
         self.seed = seed
 
@@ -55,14 +56,15 @@ class InversionPortfolio(Parametrised):
         held, rest = held_back(n, 0.1, self.seed)
         asked, truth = knowledge.vectors[held], knowledge.labels[held].tocsr()
         best: tuple[float, WordReader, Any] | None = None
-        for reader in readers_for(knowledge.vectors):
+        readers = readers_for(knowledge.vectors, quick=self.quick)
+        for reader in [r for r in readers if r.name == self.only] or readers:
             reader.fit(knowledge.vectors[rest], knowledge.labels[rest].tocsr())
             thresholds, f1 = best_thresholds(reader.confidences(asked, LEAST_PROBABILITY), truth, content)
             if best is None or f1 > best[0]:
                 best = f1, reader, thresholds
         assert best is not None, "there is always a regression"
         self.network_: InversionMLP | None = None
-        if n >= NETWORK_FROM and not self.quick:
+        if n >= NETWORK_FROM and not self.quick and self.only is None:
             network = InversionMLP(device=self.device, seed=self.seed).fit(knowledge)
             if max(network.log_.scores, default=0.0) > best[0]:
                 self.network_, self.chosen_ = network, "network"

@@ -166,10 +166,10 @@ class Columns:
         return _in_blocks(block, vectors, least)
 
 
-def readers_for(vectors: Vectors) -> list[WordReader]:
-    """Those that fit the encoding."""
-    chosen: list[WordReader] = [Regression(s) for s in (0.03, 0.1, 0.3, 1.0, 3.0)]
-    chosen += [Neighbours(k) for k in (3, 30)]
+def readers_for(vectors: Vectors, *, quick: bool = False) -> list[WordReader]:
+    """Those that fit the encoding; ``quick``: one setting of each."""
+    chosen: list[WordReader] = [Regression(s) for s in ((0.3,) if quick else (0.03, 0.1, 0.3, 1.0, 3.0))]
+    chosen += [Neighbours(k) for k in ((30,) if quick else (3, 30))]
     return [*chosen, Columns()] if Columns.applies_to(vectors) else chosen
 
 

@@ -31,6 +31,7 @@ class KeywordMLP(Parametrised):
         section="VI-B, VI-C",
         departures="Inputs are standardised; all keywords are trained together as one batched model, each on its "
         "own texts, with batches drawn anew for each keyword.",
+        default=False,
     )
 
     def __init__(

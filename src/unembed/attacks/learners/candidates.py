@@ -7,7 +7,7 @@ lengths tell, trees what thresholds of those tell, neighbours what looks alike, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ from unembed.attacks.learners.screening import WIDEST_PRODUCTS, Screen, screens
 
 #: More classes than this are told apart by a forest: boosting grows a tree per class in every round.
 MOST_BOOSTED = 2
+#: Few coordinates don't tell more classes than this apart, and each strength takes seconds to try.
+MANY_CLASSES = 20
 #: Rows above which neighbours and networks, whose cost grows fastest, are left out of a choice.
 MANY_ROWS = 20_000
 
@@ -31,11 +33,12 @@ class Candidate:
     """Learns from rows in common units, which no rotation of the space changes, not from standardised columns."""
 
 
-def linear_classifiers() -> Iterator[Candidate]:
-    """Softmax regression of several strengths, on standardised columns and in common units."""
-    for strength in (0.001, 0.01, 0.1, 1.0):
+def linear_classifiers(classes: int) -> Iterator[Candidate]:
+    """Softmax regression of several strengths, on standardised columns and in common units; fewer for many classes."""
+    many = classes > MANY_CLASSES
+    for strength in (0.01, 0.1) if many else (0.001, 0.01, 0.1, 1.0):
         yield Candidate(f"linear, C={strength:g}", _logistic(strength))
-    for strength in (0.01, 0.1, 1.0, 10.0):
+    for strength in (0.1, 1.0) if many else (0.01, 0.1, 1.0, 10.0):
         yield Candidate(f"linear in common units, C={strength:g}", _logistic(strength), raw=True)
 
 
@@ -45,8 +48,9 @@ def classifiers(rows: int, width: int, classes: int, seed: int) -> Iterator[Cand
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.neural_network import MLPClassifier
 
-    yield from linear_classifiers()
-    yield from _screened(width, _logistic(1.0))
+    yield from linear_classifiers(classes)
+    if classes <= MANY_CLASSES:
+        yield from _screened(width, _logistic(1.0))
     if classes <= MOST_BOOSTED:
         boosted = HistGradientBoostingClassifier(
             max_iter=60, max_leaf_nodes=8, early_stopping=False, class_weight="balanced", random_state=seed
@@ -117,3 +121,10 @@ def _screened(width: int, model: Any) -> Iterator[Candidate]:
 def _neighbours(rows: int) -> tuple[int, ...]:
     """Few and many; always fewer than a fold of the rows holds."""
     return tuple(k for k in (1, 5, 25) if k <= max(1, rows // 3))
+
+
+def among(candidates: Iterable[Candidate], *, quick: bool, only: str | None) -> list[Candidate]:
+    """Those that take part: all, the quick ones, or a single one by its name."""
+    if only is not None:
+        return [c for c in candidates if c.name == only]
+    return [c for c in candidates if c.quick or not quick]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from unembed.attacks.base import AttackFacts
-from unembed.attacks.learners.candidates import Candidate, regressors
+from unembed.attacks.learners.candidates import Candidate, among, regressors
 from unembed.attacks.learners.choice import FloatRows, Rows, choose
 from unembed.encoders.base import Vectors
 from unembed.games.base import IntArray
@@ -22,7 +22,7 @@ class NumberPortfolio(Parametrised):
     """Ridge, screened, trees, neighbours and a small network; ``chosen_`` names the winner.
 
     Regressors learn the numbers' distance from their median, in units of their spread, and answer between the numbers
-    they have seen. ``quick`` leaves out trees and network.
+    they have seen. ``quick`` leaves out trees and network; ``only`` names the one candidate that takes part.
     """
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -37,8 +37,9 @@ class NumberPortfolio(Parametrised):
         "numbers, and the winner learns from all.",
     )
 
-    def __init__(self, *, quick: bool = False, seed: int = 0) -> None:
+    def __init__(self, *, quick: bool = False, only: str | None = None, seed: int = 0) -> None:
         self.quick = quick
+        self.only = only
         self.seed = seed
 
     def fit(self, knowledge: NumberKnowledge) -> Self:
@@ -51,7 +52,7 @@ class NumberPortfolio(Parametrised):
         self.rows_ = Rows().fit(knowledge.vectors)
         rows = {raw: self.rows_.of(knowledge.vectors, raw) for raw in (False, True)}
         tried = regressors(len(numbers), self.rows_.width, seed_for(self.seed, "candidates") % 2**31)
-        candidates = [c for c in tried if c.quick or not self.quick]
+        candidates = among(tried, quick=self.quick, only=self.only)
 
         def score(answers: FloatArray, seen: IntArray) -> float:
             return -float(np.abs(answers - scaled[seen]).mean())
