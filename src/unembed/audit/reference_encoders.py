@@ -7,6 +7,7 @@ learns from the adversary's texts alone.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from unembed.encoders import ENCODERS, build_encoder
 from unembed.encoders.base import Encoder, Vectors
-from unembed.errors import UnknownNameError, UsageError
+from unembed.errors import UnembedWarning, UnknownNameError, UsageError
 from unembed.seeds import generator
 
 RANDOM = "random"
@@ -65,5 +66,8 @@ def reference_vectors(
     encoder = reference.encoder
     if encoder is None:
         name, options = _OURS[reference.name]
-        encoder = build_encoder(name, options, fit_texts=known)
+        with warnings.catch_warnings():
+            # LSA warns where few texts carry fewer components than asked for: here that is as it should be.
+            warnings.simplefilter("ignore", UnembedWarning)
+            encoder = build_encoder(name, options, fit_texts=known)
     return encoder.encode(known), encoder.encode(target)

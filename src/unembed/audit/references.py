@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +28,7 @@ from unembed.audit.workers import backend
 from unembed.audit.workspace import load_corpus, load_vectors, save_corpus, save_vectors
 from unembed.corpora.corpus import Corpus
 from unembed.encoders import build_encoder
-from unembed.errors import CannotMeasureError, UnembedWarning
+from unembed.errors import CannotMeasureError
 from unembed.games.base import Material
 from unembed.games.rounds import play_round
 from unembed.games.threat import Capability
@@ -171,7 +170,9 @@ def _sample(corpus: Corpus, seed: int) -> Corpus:
 
 
 def _task(folder: RunFolder, cell: Cell, reference: ReferenceEncoder, place: Path) -> ReferenceTask:
-    asked = {k: v for k, v in cell.identity.items() if k not in ("encoder", "calibrate", "threads", "device")}
+    asked = {
+        k: v for k, v in cell.identity.items() if k not in ("encoder", "calibrate", "repeats", "threads", "device")
+    }
     payload = json.dumps([_VERSION, MOST_TEXTS, asked, reference.identity], sort_keys=True, ensure_ascii=True)
     key = hashlib.sha256(payload.encode()).hexdigest()[:20]
     vectors = _vectors_folder(place, cell.identity["known"], reference)
@@ -194,10 +195,7 @@ def _encode(spec: AuditSpec, sides: Sides, known: str, reference: ReferenceEncod
     target, held = _sample(sides.target, spec.seed), _sample(sides.known[known], spec.seed)
     save_corpus(target, place / "target.parquet")
     save_corpus(held, place / f"{known}.parquet")
-    with warnings.catch_warnings():
-        # LSA warns where few texts carry fewer components than asked for: here that is as it should be.
-        warnings.simplefilter("ignore", UnembedWarning)
-        vectors = reference_vectors(reference, held.texts, target.texts, seed_for(spec.seed, "reference", known))
+    vectors = reference_vectors(reference, held.texts, target.texts, seed_for(spec.seed, "reference", known))
     folder = _vectors_folder(place, known, reference)
     save_vectors(vectors[0], folder / "known")
     save_vectors(vectors[1], folder / "target")
@@ -259,8 +257,8 @@ def _measure(task: ReferenceTask) -> Reference:
         raise CannotMeasureError("the metric has no value on these targets")
     return Reference(
         encoder=task.name,
-        estimate=played.scores.estimate(generator(seed, "estimate")),
-        floor=played.floor.estimate(generator(seed, "floor")),
+        estimate=played.scores.estimate(),
+        floor=played.floor.estimate(),
         pairs=deal.pairs,
     )
 
