@@ -21,6 +21,7 @@ from joblib import Parallel, delayed
 from scipy.stats import norm
 
 from unembed.corpora.corpus import Corpus
+from unembed.errors import CannotMeasureError
 from unembed.games.attribute import AttributeGame
 from unembed.games.base import Material
 from unembed.games.number import NumberGame
@@ -149,7 +150,10 @@ def _noise(what: str, seed: int) -> str:
     if what == "number":
         return status_of(_played(rows, list(rng.gamma(2, 10, 900)), 600, seed))[0]
     drawn = rng.random(900) < 0.05 if what == "rare" else rng.integers(0, int(what), 900)
-    return status_of(_played(rows, [f"v{int(y)}" for y in drawn], 600, seed))[0]
+    try:
+        return status_of(_played(rows, [f"v{int(y)}" for y in drawn], 600, seed))[0]
+    except CannotMeasureError:
+        return "refused"
 
 
 def _played(rows: np.ndarray, values: list, known: int, seed: int, *, calibrate: bool = True):  # type: ignore[no-untyped-def]

@@ -7,7 +7,6 @@ from command_line import ONCE, write_csv
 from unembed.corpora.patterns import parse_pattern
 from unembed.seeds import generator
 
-
 #: Which digit stands where: an id can be read from such a vector.
 DIGITS = '''
 import numpy as np

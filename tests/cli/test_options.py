@@ -47,6 +47,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
     "curve": ("0.2,0.4", "curve", [0.2, 0.4]),
     "max_targets": (100, "max_targets", 100),
     "quick": (True, "data.max_texts", 2000),
+    "references": (["minilm", "lsa"], "references", ["minilm", "lsa"]),
     "repeats": (3, "repeats", 3),
     "no_calibration": (True, "calibrate", False),
     "seed": (5, "seed", 5),
@@ -183,3 +184,9 @@ def test_a_defense_of_ones_own_with_parameters(tmp_path: Path) -> None:
     assert spec.defenses[0].params == {"decimals": 1}
     with pytest.raises(UsageError, match="decimals"):
         audit_request(AuditFlags(texts="t.csv", defense=[f"{file}:Round,decimal=1"]))
+
+
+def test_references_can_be_switched_off_and_none_goes_alone() -> None:
+    assert audit_request(AuditFlags(**BASE, references=["none"]))[0].references == []
+    with pytest.raises(UsageError, match="none goes alone"):
+        audit_request(AuditFlags(**BASE, references=["none", "lsa"]))

@@ -45,4 +45,6 @@ def test_audit_file_of_the_examples_meets_its_policy(tmp_path: Path) -> None:
     done = run(command, tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "run" / "report.html").is_file()
-    assert len((tmp_path / "findings.csv").read_text().splitlines()) == 6, "a head, and five findings: two keyword attacks of two adversaries, one of attributes"
+    assert len((tmp_path / "findings.csv").read_text().splitlines()) == 6, (
+        "a head, and five findings: two keyword attacks of two adversaries, one of attributes"
+    )

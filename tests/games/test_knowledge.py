@@ -58,6 +58,17 @@ def test_another_truth_deals_the_same_knowledge(name, who, seed):
     assert _plain(dealt) == _plain(again), f"{name} tells the {who} something about the targets"
 
 
+def test_a_value_that_few_targets_have_is_known_all_the_same():
+    """Which values the adversary tells apart follows from its labels, not from how many targets have them."""
+    material = toy_material(known=120, targets=120)
+    known, target = (Corpus(c.texts, c.ids, {"side": [*"abc"] * 40}, c.name) for c in (material.known, material.target))
+    rare = Corpus(target.texts, target.ids, {"side": ["a", "b"] * 59 + ["c", "c"]}, target.name)
+    game = toy_game("attribute")
+    dealt = [game.deal(dataclasses.replace(material, known=known, target=t)) for t in (target, rare)]
+    assert dealt[0].knowledge.classes == dealt[1].knowledge.classes == ("a", "b", "c")
+    assert set(dealt[1].truth.labels) == {0, 1}, "two targets are too few to judge a value by"
+
+
 @pytest.mark.parametrize("name", sorted(GAMES))
 def test_the_same_queries_whatever_the_truth(name):
     """Queries are announced from the adversary's texts alone: a game has no other argument to make them of."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
 import time
@@ -20,6 +19,7 @@ from unembed.audit.lineup import make_lineup
 from unembed.audit.live import live_encoder
 from unembed.audit.masking import mask
 from unembed.audit.plan import Cell
+from unembed.audit.sealed import Sealed
 from unembed.audit.workspace import load_corpus, load_seen, load_vectors
 from unembed.corpora.corpus import Corpus
 from unembed.defenses import DEFENSES
@@ -33,7 +33,7 @@ from unembed.games.play import Play, play, status_of
 from unembed.games.threat import ADVERSARIES, Adversary, Capability
 from unembed.registry import Registry, source_digest
 from unembed.results.io import write_atomically
-from unembed.results.schema import CellRecord, Cost, Detects, Finding, Floor, Model, Sample, Slice, Trust
+from unembed.results.schema import CellRecord, Cost, Detects, Finding, Floor, Sample, Slice, Trust
 from unembed.seeds import generator, seed_for
 
 #: Kinds of slices, and parameters of games, that hold words of the collection or names.
@@ -41,31 +41,22 @@ MASKED_SLICES = ("class", "keyword", "word", "name")
 MASKED_PARAMS = ("keywords", "names", "swap_in", "scored_words")
 
 
-class CellResult(Model):
-    """The file of one cell, with a digest of what it holds: a damaged one is not taken for a result."""
+class CellResult(Sealed):
+    """The file of one cell."""
 
     record: CellRecord
     findings: list[Finding]
-    digest: str = ""
-
-    def sealed(self) -> CellResult:
-        """The same as its file will be read, with the digest of that."""
-        read = CellResult.model_validate_json(self.model_dump_json())
-        return read.model_copy(update={"digest": read._digest()})
 
     def answers(self, cell: Cell) -> bool:
         """Whether it is whole and the result of this very cell."""
         record, done = self.record, self.record.status == "done"
         return (
-            self.digest == self._digest()
+            self.is_whole
             and record.key == cell.key
             and _unmasked(record.identity) == _unmasked(cell.identity)
             and bool(self.findings) == done
             and all(finding.cell == cell.key for finding in self.findings)
         )
-
-    def _digest(self) -> str:
-        return hashlib.sha256(self.model_dump_json(exclude={"digest"}).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -89,7 +80,7 @@ def run_cell(task: Task) -> str:
     started = time.perf_counter()
     try:
         with threadpool_limits(limits=task.threads):
-            _set_torch_threads(task.threads)
+            set_torch_threads(task.threads)
             findings = [_measure(task)]
         seconds = time.perf_counter() - started
         record = CellRecord(key=task.cell.key, identity=_shown_identity(task), status="done", seconds=seconds)
@@ -97,16 +88,20 @@ def run_cell(task: Task) -> str:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plug-in that calls sys.exit fails like any other
-        ours = isinstance(error, UnembedError)
         result = failed_cell(
             task,
-            str(error) if ours else f"{type(error).__name__} in {place_of(error)}",
+            cause_of(error),
             # A foreign message may quote the user's texts; the places of the traceback can't.
-            trace=None if ours else "".join(traceback.format_tb(error.__traceback__)),
+            trace=None if isinstance(error, UnembedError) else "".join(traceback.format_tb(error.__traceback__)),
             seconds=time.perf_counter() - started,
         )
     write_cell(task, result)
     return task.cell.key
+
+
+def cause_of(error: BaseException) -> str:
+    """An error in one line without text of the corpus."""
+    return str(error) if isinstance(error, UnembedError) else f"{type(error).__name__} in {place_of(error)}"
 
 
 def failed_cell(task: Task, cause: str, *, trace: str | None = None, seconds: float = 0.0) -> CellResult:
@@ -141,7 +136,7 @@ def _unmasked(identity: dict[str, Any]) -> Any:
     return json.loads(json.dumps({**identity, "game": {**identity["game"], "params": params}}))
 
 
-def _set_torch_threads(threads: int) -> None:
+def set_torch_threads(threads: int) -> None:
     """The number of threads is part of a cell's identity, so that every back-end gives the same bits."""
     from importlib.util import find_spec
 
@@ -153,16 +148,22 @@ def _set_torch_threads(threads: int) -> None:
 
 def _measure(task: Task) -> Finding:
     cell = task.cell
-    game, attack = _made(GAMES, cell.identity["game"]), _made(ATTACKS, cell.identity["attack"])
-    attack.set_params(seed=seed_for(cell.seed, "attack"))
-    if "device" in attack.get_params():
-        attack.set_params(device=task.device)
+    game, attack = made_for(cell.identity, cell.seed, task.device)
     deal = game.deal(_material(task))
     played = play(game, attack, deal, cell.seed, calibrate=cell.identity["calibrate"], repeats=cell.identity["repeats"])
     device = str(getattr(attack, "device_", "cpu"))
     chosen = getattr(attack, "chosen_", None)
     notes = [*deal.notes, *([f"chosen on held-back pairs: {chosen}"] if chosen else [])]
     return _finding(task, game, played, deal, device, notes)
+
+
+def made_for(identity: dict[str, Any], seed: int, device: str) -> tuple[Any, Any]:
+    """Game and attack of a cell, ready to play."""
+    game, attack = _made(GAMES, identity["game"]), _made(ATTACKS, identity["attack"])
+    attack.set_params(seed=seed_for(seed, "attack"))
+    if "device" in attack.get_params():
+        attack.set_params(device=device)
+    return game, attack
 
 
 def _made(registry: Registry[type[Any]], identity: dict[str, Any]) -> Any:
@@ -195,14 +196,7 @@ def _material(task: Task) -> Material:
             known_vectors = defended(known_vectors)
             encode = encode_target
 
-    group = identity["group"]
-    placed = ADVERSARIES[identity["adversary"]]
-    adversary = Adversary(
-        placed.name,
-        placed.title,
-        placed.description,
-        frozenset(Capability(c) for c in identity["capabilities"]),
-    )
+    group, adversary = identity["group"], placed_adversary(identity)
     material = Material(
         target=target,
         known=known,
@@ -218,6 +212,13 @@ def _material(task: Task) -> Material:
         seen=load_seen(work / "target"),
     )
     return material.reading() if Capability.TEXTS in adversary.capabilities else material
+
+
+def placed_adversary(identity: dict[str, Any]) -> Adversary:
+    """The adversary of a cell with what it holds there."""
+    placed = ADVERSARIES[identity["adversary"]]
+    held = frozenset(Capability(c) for c in identity["capabilities"])
+    return Adversary(placed.name, placed.title, placed.description, held)
 
 
 def _lineup(

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from unembed.audit.assemble import assemble
 from unembed.audit.cell import CellResult, Task, failed_cell
@@ -18,12 +17,13 @@ from unembed.audit.inspection import inspect_vectors
 from unembed.audit.live import save_recipe
 from unembed.audit.locking import locked
 from unembed.audit.plan import Cell, Plan, deal_seed, make_plan, played_games
-from unembed.audit.prepare import Progress, Sides, encode_queries, encode_sides, open_encoder, read_sides
+from unembed.audit.prepare import Progress, Sides, encode_queries, encode_sides, identify, open_encoder, read_sides
+from unembed.audit.references import open_references, play_references, with_references
 from unembed.audit.spec import AuditSpec
 from unembed.audit.twins import remove_vector_twins
 from unembed.audit.workers import run_tasks
 from unembed.audit.workspace import load_vectors
-from unembed.encoders.base import Encoder, EncoderCard, is_white_box
+from unembed.encoders.base import EncoderCard, is_white_box
 from unembed.encoders.cache import full_card, inside
 from unembed.errors import NothingRanError, fenced
 from unembed.games.threat import ADVERSARIES, Capability
@@ -85,17 +85,17 @@ def _measured(
     card = full_card(encoder)
     sides = with_coverage(sides, encoder)
     progress("loading encoder", 1, 1)
-    digest = "" if card.cache_key("document") else _vectors_digest(sides, encoder, card)
+    key = identify(encoder, sides.target.texts)
     white_box = is_white_box(inside(encoder))
-    plan = make_plan(spec, sides, card, digest, white_box=white_box)
+    plan = make_plan(spec, sides, card, key, white_box=white_box)
     if not plan.cells:
         reasons = "; ".join(dict.fromkeys(s.reason for s in plan.skipped[:4]))
         raise NothingRanError(f"nothing to run: {reasons}")
     # Only vectors show some copies of targets, so both sides are encoded before the cells get their final identity.
-    key = card.cache_key("document") or digest
     work = folder.work / _work_name(spec, sides, key)
     sides, encoded = remove_vector_twins(sides, encoder, key, folder.path, work, progress)
-    plan = make_plan(spec, sides, card, digest, white_box=white_box)
+    plan = make_plan(spec, sides, card, key, white_box=white_box)
+    references = open_references(spec, sides, plan.cells, key)
     results = {c.key: r for c in plan.cells if (r := folder.finished(c)) and _reusable(r, spec)}
     missing = [c for c in plan.cells if c.key not in results]
     folder.event("planned", cells=len(plan.cells), done=len(results), missing=len(missing))
@@ -113,7 +113,9 @@ def _measured(
         for task in tasks:
             lost = "it left no result that can be read"
             results[task.cell.key] = folder.finished(task.cell) or failed_cell(task, lost)
-    return sides, card, plan, [results[c.key] for c in plan.cells]
+    beside, without = play_references(spec, folder, references, sides, work, progress)
+    plan = replace(plan, skipped=[*plan.skipped, *without])
+    return sides, card, plan, with_references([results[c.key] for c in plan.cells], beside)
 
 
 def _work_name(spec: AuditSpec, sides: Sides, encoder: str) -> str:
@@ -125,7 +127,9 @@ def _work_name(spec: AuditSpec, sides: Sides, encoder: str) -> str:
 
 def _what_is_measured(spec: AuditSpec) -> dict[str, Any]:
     """The spec without what judges results or says where and how fast: none of that changes a measurement."""
-    return spec.model_dump(mode="json", exclude={"run", "policy", "baseline", "allow_unmeasured", "title", "samples"})
+    return spec.model_dump(
+        mode="json", exclude={"run", "policy", "baseline", "allow_unmeasured", "title", "samples", "references"}
+    )
 
 
 def _reusable(result: CellResult, spec: AuditSpec) -> bool:
@@ -142,15 +146,6 @@ def _folder_name(spec: AuditSpec, sides: Sides) -> str:
     stem = "".join(c if c.isalnum() else "-" for c in Path(spec.data.texts).stem)[:40].strip("-") or "audit"
     shown = "-samples" if spec.samples else ""
     return f"{stem}-{hashlib.sha256(payload.encode()).hexdigest()[:8]}{shown}"
-
-
-def _vectors_digest(sides: Sides, encoder: Encoder, card: EncoderCard) -> str:
-    """An encoder that can't be identified is identified by the vectors it gives here, and by its source."""
-    vectors = encoder.encode(sides.target.texts)
-    digest = hashlib.sha256(repr(card.options).encode())
-    for part in (vectors,) if isinstance(vectors, np.ndarray) else (vectors.data, vectors.indices, vectors.indptr):
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return digest.hexdigest()
 
 
 def wanted_queries(spec: AuditSpec, sides: Sides, cells: list[Cell]) -> dict[str, list[str]]:

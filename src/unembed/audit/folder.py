@@ -11,15 +11,18 @@ import shutil
 from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from unembed.audit.cell import CellResult
 from unembed.audit.locking import LOG
 from unembed.audit.plan import Cell
+from unembed.audit.sealed import Sealed
 from unembed.errors import DataError, UsageError
 from unembed.results.io import read_run
+
+S = TypeVar("S", bound=Sealed)
 
 
 def now() -> str:
@@ -33,6 +36,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.cells = path / "cells"
+        self.references = path / "references"
         self.work = path / "work"
         self.result = path / "run.json"
         try:
@@ -57,16 +61,22 @@ class RunFolder:
 
     def finished(self, cell: Cell) -> CellResult | None:
         """The result of a cell as its file holds it; a file that is damaged or of another cell counts as missing."""
-        path = self.cell_path(cell.key)
-        try:
-            found = CellResult.model_validate_json(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return None
-        except (ValidationError, UnicodeDecodeError) as error:
-            self.event("cell file unreadable", cell=cell.key, error=type(error).__name__)
+        found = self.read_sealed(self.cell_path(cell.key), CellResult)
+        if found is None:
             return None
         if not found.answers(cell):
             self.event("cell file holds another cell", cell=cell.key)
+            return None
+        return found
+
+    def read_sealed(self, path: Path, kind: type[S]) -> S | None:
+        """What a file holds that carries its own digest; None where it is missing or damaged."""
+        try:
+            found = kind.model_validate_json(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (ValidationError, UnicodeDecodeError) as error:
+            self.event(f"{path.parent.name[:-1]} file unreadable", cell=path.stem, error=type(error).__name__)
             return None
         return found
 

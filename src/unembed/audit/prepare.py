@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from unembed.corpora.corpus import Corpus
 from unembed.corpora.readers import read_corpus_with_report
 from unembed.encoders import build_encoder
 from unembed.encoders.base import DenseVectors, Encoder, Vectors
-from unembed.encoders.cache import CachedEncoder, EmbeddingCache
+from unembed.encoders.cache import CachedEncoder, EmbeddingCache, full_card
 from unembed.encoders.vectors import VectorsEncoder
 from unembed.errors import CannotMeasureError, DataError, UsageError
 from unembed.games.columns import holds_quantities
@@ -203,11 +204,27 @@ def open_encoder(spec: AuditSpec, sides: Sides) -> Encoder:
     texts: Sequence[str] = [*sides.known["inside"].texts, *sides.target.texts]
     if spec.encoder.fit_on:
         texts = read_corpus_with_report(spec.encoder.fit_on)[0].texts
-    encoder = build_encoder(spec.encoder.name, options, fit_texts=texts)
+    return behind_cache(spec, build_encoder(spec.encoder.name, options, fit_texts=texts))
+
+
+def behind_cache(spec: AuditSpec, encoder: Encoder) -> Encoder:
+    """The encoder behind the cache of the spec, unless that is off or would be of no use."""
     if spec.run.no_cache or encoder.card.sparse:
         return encoder
     cache = EmbeddingCache(spec.run.cache) if spec.run.cache else EmbeddingCache()
     return CachedEncoder(encoder, cache)
+
+
+def identify(encoder: Encoder, texts: Sequence[str]) -> str:
+    """A key of the encoder; one that can't be identified is known by the vectors it gives here, and by its source."""
+    card = full_card(encoder)
+    if key := card.cache_key("document"):
+        return key
+    vectors = encoder.encode(texts)
+    digest = hashlib.sha256(repr(card.options).encode())
+    for part in (vectors,) if isinstance(vectors, np.ndarray) else (vectors.data, vectors.indices, vectors.indptr):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
 
 
 def _stored_vectors(spec: AuditSpec, sides: Sides) -> Encoder:
@@ -230,7 +247,7 @@ def encode_sides(sides: Sides, encoder: Encoder, work: Path, progress: Progress)
         if isinstance(encoder, VectorsEncoder):
             _copy_rows(encoder, corpus, work / name, progress)
         else:
-            save_vectors(_encode_texts(encoder, corpus.texts, f"{name} texts", progress), work / name)
+            save_vectors(encode_texts(encoder, corpus.texts, f"{name} texts", progress), work / name)
     save_seen(sides.seen, work / "target")
 
 
@@ -241,7 +258,7 @@ def encode_queries(encoder: Encoder, queries: dict[str, list[str]], work: Path, 
         save_corpus(asked, work / f"queries-{name}.parquet")
         if texts:
             save_vectors(
-                _encode_texts(encoder, texts, f"queries of the {name} adversary", progress),
+                encode_texts(encoder, texts, f"queries of the {name} adversary", progress),
                 work / f"queries-{name}",
             )
 
@@ -258,7 +275,8 @@ def _copy_rows(stored: VectorsEncoder, corpus: Corpus, path: Path, progress: Pro
     save_vectors_in_parts(parts(), (len(rows), stored.card.dimension), path)
 
 
-def _encode_texts(encoder: Encoder, texts: Sequence[str], what: str, progress: Progress) -> Vectors:
+def encode_texts(encoder: Encoder, texts: Sequence[str], what: str, progress: Progress) -> Vectors:
+    """Encode, and tell how far it is."""
     if isinstance(encoder, CachedEncoder):
         encoder.progress = lambda done, total: progress(what, done, total)
         return encoder.encode(texts)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from unembed.audit.curve import Curve, check_curve
+from unembed.audit.reference_encoders import DEFAULT_REFERENCES, check_reference
 from unembed.corpora.chunks import ORIGIN, chunk_problem
 from unembed.corpora.patterns import parse_pattern
 from unembed.errors import UsageError
@@ -170,6 +171,10 @@ class AuditSpec(Part):
     calibrate: bool = Field(
         default=True, description="plant leaks of known size to learn how small a leak would have been found"
     )
+    references: list[str] = Field(
+        default_factory=lambda: list(DEFAULT_REFERENCES),
+        description="encoders to put beside the findings: bag-of-words, lsa, random, or any encoder's name; none: []",
+    )
     samples: bool = Field(default=False, description="show recovered text in the report instead of masking it")
     data: DataSpec
     encoder: EncoderSpec = EncoderSpec()
@@ -205,6 +210,15 @@ class AuditSpec(Part):
         if not self.adversaries or not self.games:
             raise ValueError("an audit needs at least one adversary and one game")
         check_curve(self.curve)
+        return self
+
+    @model_validator(mode="after")
+    def _known_references(self) -> AuditSpec:
+        for name in self.references:
+            try:
+                check_reference(name)
+            except UsageError as error:
+                raise ValueError(str(error)) from error
         return self
 
 

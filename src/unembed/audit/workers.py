@@ -40,7 +40,7 @@ def _keys(spec: AuditSpec, tasks: list[Task]) -> Iterator[str]:
     """The keys of the cells as they end."""
     from joblib import Parallel, delayed
 
-    with _backend(spec):
+    with backend(spec):
         # Ray's back-end hands results over all at once; cells write their own files, so nothing hangs on it.
         return_as = "list" if spec.run.backend == "ray" else "generator_unordered"
         parallel = Parallel(n_jobs=None, return_as=return_as, batch_size=1)
@@ -61,7 +61,7 @@ def _run_alone(task: Task) -> None:
 
 
 @contextlib.contextmanager
-def _backend(spec: AuditSpec) -> Iterator[None]:
+def backend(spec: AuditSpec) -> Iterator[None]:
     """joblib's back-end by name: processes, threads, Ray or Dask."""
     from importlib.util import find_spec
 

@@ -7,6 +7,7 @@ from typing import Any
 from unembed.audit.execute import wanted_queries
 from unembed.audit.plan import Plan, make_plan
 from unembed.audit.prepare import Sides, open_encoder, read_sides
+from unembed.audit.references import takes_references
 from unembed.audit.spec import AuditSpec
 from unembed.cli.output import Voice, table
 from unembed.encoders import build_encoder
@@ -30,7 +31,7 @@ def plan_only(spec: AuditSpec, voice: Voice) -> int:
     estimate = None
     if endpoint is not None:
         estimate = endpoint.estimate(_texts(sides, queries))
-    _show(voice, sides, card, plan, queries, estimate)
+    _show(voice, sides, card, plan, queries, estimate, spec.references)
     voice.data(
         {
             "dry_run": True,
@@ -71,6 +72,7 @@ def _show(
     plan: Plan,
     queries: dict[str, list[str]],
     estimate: CallEstimate | None,
+    names: list[str],
 ) -> None:
     voice.line(f"{len(plan.cells)} measurements on {card.name}; nothing is run.")
     held = ", ".join(f"{len(v):,} {k}" for k, v in sides.known.items())
@@ -79,6 +81,8 @@ def _show(
     if estimate is not None:
         price = "unknown (set price_per_million_tokens)" if estimate.cost is None else f"{estimate.cost:.2f}"
         voice.line(f"Endpoint: about {estimate.requests:,} requests and {estimate.tokens:,} tokens; cost {price}.")
+    if names and any(takes_references(c) for c in plan.cells):
+        voice.line(f"References beside the findings: {', '.join(names)}.")
     rows: list[tuple[Any, ...]] = [(n, c.label) for n, c in enumerate(plan.cells, start=1)]
     voice.show(table(("", "Measurement"), rows, right=(0,)))
     if plan.skipped:

@@ -228,6 +228,15 @@ class CommonFlags(TextFlags):
             rich_help_panel=RUN,
         ),
     ] = False
+    references: Annotated[
+        Strings,
+        typer.Option(
+            help="Encoder to compare the findings with: bag-of-words, lsa, random (these by default), or a name as for "
+            "--encoder; repeat; 'none' for none.",
+            metavar="NAME",
+            rich_help_panel=RUN,
+        ),
+    ] = None
     seed: Annotated[int | None, typer.Option(help="Seed of every random choice (default 0).", rich_help_panel=RUN)] = (
         None
     )

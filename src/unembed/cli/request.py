@@ -114,6 +114,8 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
     _put(over, None if flags.out is None else str(flags.out), "run", "folder")
     if flags.policy is not None:
         _put(over, read_policy_table(flags.policy), "policy")
+    if flags.references is not None:
+        _put(over, _references(flags.references), "references")
     if flags.no_calibration:
         _put(over, False, "calibrate")
     if flags.max_excess is not None:
@@ -203,6 +205,12 @@ def _pair(text: str, option: str) -> tuple[str, Any]:
 def _defense(text: str) -> dict[str, Any]:
     name, *settings = text.split(",")
     return {"name": name, **dict(_pair(s, f"--defense {name}") for s in settings)}
+
+
+def _references(names: list[str]) -> list[str]:
+    if "none" in names and len(names) > 1:
+        raise UsageError("--references none goes alone: leave it or the other names out")
+    return [] if names == ["none"] else names
 
 
 def _count(text: str) -> int | None:

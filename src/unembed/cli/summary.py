@@ -10,6 +10,7 @@ from unembed.cli.output import Voice, nan_to_none, plain, table, text
 from unembed.report import coverage
 from unembed.report.detection import would_have_found
 from unembed.report.numbers import difference, number, with_interval
+from unembed.report.references import scale_line
 from unembed.report.table import rows as flat_rows
 from unembed.report.words import LEVEL, OUTCOME, STATUS
 from unembed.results.schema import Finding, Run, Skipped
@@ -24,6 +25,7 @@ def show_run(voice: Voice, run: Run) -> None:
     voice.show(text(f"{LEVEL[run.verdict.level]}.", _STYLE[run.verdict.level]), text(run.verdict.sentence))
     voice.line()
     voice.show(table(_HEAD, [_row(f) for f in run.findings if not f.curve], right=(3,)))
+    _show_references(voice, run)
     _show_reasons(voice, run)
     _show_notes(voice, run)
     failed = [c for c in run.cells if c.status == "failed"]
@@ -35,6 +37,14 @@ def show_run(voice: Voice, run: Run) -> None:
         voice.line("Not tested:")
         _some_of(voice, list(dict.fromkeys(map(_untested, untested))))
     show_gate(voice, run)
+
+
+def _show_references(voice: Voice, run: Run) -> None:
+    """What other encoders give on the same texts: without a scale a figure is neither much nor little."""
+    lines = [f"{f.adversary}, {_question(f)}: {scale_line(f)}" for f in run.findings if f.references]
+    if lines:
+        voice.line("On the same texts:")
+        _some_of(voice, lines)
 
 
 def _show_reasons(voice: Voice, run: Run) -> None:

@@ -75,7 +75,7 @@ class AttributeGame(Parametrised):
         consequence="Vectors without names still point to people: whoever knows the attribute for some texts "
         "can tell it for others.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024"),
-        version=4,
+        version=5,
         plays_texts=True,
         evidence=("accuracy", "top5_accuracy"),
     )
@@ -114,16 +114,18 @@ class AttributeGame(Parametrised):
         )
         labelled = Counter(v for v in known_values if v is not None)
         asked = Counter(v for v in target_values if v is not None)
-        usable = [c for c in labelled if labelled[c] >= self.min_labels and asked[c] >= MIN_TARGETS]
+        # What the adversary tells apart follows from its own labels; that a value is rare among the targets is truth.
+        usable = [c for c in labelled if labelled[c] >= self.min_labels]
         classes = tuple(sorted(sorted(usable, key=lambda c: (-labelled[c], c))[: self.max_classes]))
-        if len(classes) < 2:
-            raise CannotMeasureError(self._too_few(labelled, asked, len(classes)))
+        judged = [c for c in classes if asked[c] >= MIN_TARGETS]
+        if len(judged) < 2:
+            raise CannotMeasureError(self._too_few(labelled, asked, len(judged)))
         index = {c: i for i, c in enumerate(classes)}
         rng = generator(material.seed, "attribute", self.column)
         known_rows = _labelled_rows(known_values, index, self.labels_per_class, rng)
-        target_rows = np.array([i for i, v in enumerate(target_values) if v in index], dtype=np.int64)
+        target_rows = np.array([i for i, v in enumerate(target_values) if v in set(judged)], dtype=np.int64)
         known_labels = np.array([index[str(known_values[i])] for i in known_rows], dtype=np.int64)
-        notes = self._left_out(labelled, asked, target_values, len(target_rows), classes)
+        notes = self._left_out(labelled, asked, target_values, len(target_rows), judged)
         if binned:
             notes.append(f"numeric column cut into {NUMERIC_BINS} ranges of equal size")
         groups = material.groups
@@ -305,11 +307,14 @@ def _shares(truth: AttributeTruth, guess: AttributeGuess, rng: np.random.Generat
 
 def _by_class(truth: AttributeTruth, guess: AttributeGuess) -> tuple[SliceScore, ...]:
     """How often each class is recognised against how often others are taken for it; most exposed first."""
-    right, said = top_k_hits(guess, truth.labels, 1), np.asarray(guess.argmax(axis=1))
-    found = recognised(right, said, truth.labels, classes=len(truth.classes), groups=truth.groups)
+    asked, labels = np.unique(truth.labels, return_inverse=True)
+    place = np.full(len(truth.classes), -1, dtype=np.int64)
+    place[asked] = np.arange(len(asked))
+    right, said = top_k_hits(guess, truth.labels, 1), place[guess.argmax(axis=1)]
+    found = recognised(right, said, labels, classes=len(asked), groups=truth.groups)
     slices = [
-        SliceScore("class", name, one.recall, one.mistaken.value, clear=one.clear)
-        for name, one in zip(truth.classes, found, strict=True)
+        SliceScore("class", truth.classes[int(c)], one.recall, one.mistaken.value, clear=one.clear)
+        for c, one in zip(asked, found, strict=True)
     ]
     return tuple(sorted(slices, key=lambda s: (s.floor or 0.0) - s.estimate.low))
 

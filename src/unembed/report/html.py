@@ -18,6 +18,7 @@ from unembed.report import (
     numbers,
     patterns,
     people,
+    references,
     view,
     words,
 )
@@ -57,6 +58,8 @@ def render_html(run: Run) -> str:
         number=numbers.number,
         difference=numbers.difference,
         would_have_found=detection.would_have_found,
+        scale_line=references.scale_line,
+        scale_chart=references.scale_chart,
     )
     style = files("unembed.report").joinpath("templates/report.css").read_text(encoding="utf-8")
     names = view.Names(run)

@@ -10,6 +10,7 @@ from unembed.report.clean import clean_text, cleaned
 from unembed.report.detection import would_have_found
 from unembed.report.numbers import count
 from unembed.report.readers import Reader
+from unembed.report.references import scale_line
 from unembed.report.words import LEVEL, OUTCOME, STATUS, capability
 from unembed.results.schema import Finding, GateResult, Run
 
@@ -173,6 +174,9 @@ def _findings(run: Run, names: view.Names) -> list[str]:
             for v in game.findings
         ]
         lines += table(("Attack", "Result", "Floor", "Above the floor", "Pairs", "Status"), rows)
+        for found in game.findings:
+            if scale := scale_line(found.finding):
+                lines.append(f"- {escape(_title(found.finding, names))}. On the same texts: {escape(scale)}.")
         for found in game.findings:
             told = found.finding
             if told.status not in ("leak", "yardstick") and not told.curve:

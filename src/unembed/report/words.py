@@ -89,6 +89,11 @@ GLOSSARY: Final[list[tuple[str, str]]] = [
         "Interval",
         "The range that holds the true value in 95 of 100 repetitions. A wide interval means few targets.",
     ),
+    (
+        "Reference",
+        "The same attack by the same adversary on another encoder's vectors of the same texts: something to compare "
+        "with, on which no judgement rests.",
+    ),
     ("Pairs", "Texts the adversary holds together with their vectors, used to train the attack."),
     ("Queries", "Texts the adversary had encoded on purpose."),
     (

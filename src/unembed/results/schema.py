@@ -99,6 +99,15 @@ class Sample(Model):
     masked: bool = True
 
 
+class Reference(Model):
+    """What the same attack by the same adversary reads from another encoder's vectors of the same texts."""
+
+    encoder: str
+    estimate: Measured
+    floor: Measured
+    pairs: int = Field(description="texts with their vectors that the adversary held; of very many only some")
+
+
 class Finding(Model):
     """One measurement: never a bare number."""
 
@@ -143,6 +152,9 @@ class Finding(Model):
     doubt: str | None = Field(default=None, description="why finding nothing would say nothing")
     trust: Trust
     detects: Detects | None = Field(default=None, description="null: not calibrated")
+    references: list[Reference] = Field(
+        default_factory=list, description="the same question asked of other encoders; no judgement rests on them"
+    )
     cost: Cost
     seed: int
     notes: list[str] = Field(default_factory=list)

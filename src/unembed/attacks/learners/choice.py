@@ -78,8 +78,23 @@ def choose(
     """Try all on the first fold, the best of them on the others; fit the winner on everything.
 
     ``rows`` are the inputs by form (standardised, in common units); ``answers`` makes a candidate's model answer;
-    ``score`` rates answers for the given rows, higher is better.
+    ``score`` rates answers for the given rows, higher is better. Runs in one thread: the products are so small that
+    several threads wait for each other, ten times as long on a busy machine.
     """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        return _chosen(candidates, rows, target, score, answers, seed)
+
+
+def _chosen(
+    candidates: Sequence[Candidate],
+    rows: dict[bool, FloatRows],
+    target: NDArray[Any],
+    score: Callable[[NDArray[Any], NDArray[np.int64]], float],
+    answers: Callable[[Candidate, Any, FloatRows], NDArray[Any]],
+    seed: int,
+) -> Chosen:
     if len(candidates) == 1:
         only = candidates[0]
         return Chosen(only, _fitted(only, rows[only.raw], target), {})

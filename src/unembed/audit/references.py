@@ -1,0 +1,267 @@
+"""The same questions asked of other encoders: the same texts, adversary, targets and attack, other vectors.
+
+References come after the cells and stand beside their findings. They have an estimate and a floor and no judgement:
+verdict and policy never look at them, and one that fails is listed as not tested. Each has a file of its own, so that
+a run that was stopped goes on, and the same command again computes none twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unembed.attacks import ATTACKS
+from unembed.audit.cell import CellResult, cause_of, made_for, placed_adversary, set_torch_threads
+from unembed.audit.folder import RunFolder
+from unembed.audit.plan import Cell
+from unembed.audit.prepare import Progress, Sides, behind_cache, identify
+from unembed.audit.reference_encoders import ReferenceEncoder, ready_reference, reference_vectors
+from unembed.audit.sealed import Sealed
+from unembed.audit.spec import AuditSpec
+from unembed.audit.workers import backend
+from unembed.audit.workspace import load_corpus, load_vectors, save_corpus, save_vectors
+from unembed.corpora.corpus import Corpus
+from unembed.encoders import build_encoder
+from unembed.errors import CannotMeasureError
+from unembed.games.base import Material
+from unembed.games.rounds import play_round
+from unembed.games.threat import Capability
+from unembed.results.io import write_atomically
+from unembed.results.schema import Reference, Skipped
+from unembed.seeds import generator, seed_for
+
+#: Games whose targets are the texts themselves and whose adversaries announce no queries.
+GAMES_WITH_REFERENCES = ("inversion", "attribute", "number")
+#: Of more texts a sample is taken, on either side: a scale need not be as fine as the measurement.
+MOST_TEXTS = 2000
+#: Goes up when references are played in another way: old files are then not taken for new ones.
+_VERSION = 1
+
+
+class ReferenceResult(Sealed):
+    """The file of one reference: its figures, or why there are none."""
+
+    key: str
+    reference: Reference | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class ReferenceTask:
+    """One reference beside one cell: plain data and paths."""
+
+    key: str
+    cell: Cell
+    name: str
+    sides: str
+    vectors: str
+    result: str
+
+    def skipped(self, reason: str) -> Skipped:
+        """This reference as one that is not there."""
+        subject = self.cell.identity["subject"]
+        asked = f"{self.cell.identity['game']['name']}{f' ({subject})' if subject else ''}"
+        return Skipped(
+            what=f"reference {self.name} for {asked}", adversary=self.cell.identity["adversary"], reason=reason
+        )
+
+
+@dataclass(frozen=True)
+class References:
+    """What is asked beside the cells: by known corpus its references; and those left out."""
+
+    cells: list[Cell]
+    of: dict[str, list[ReferenceEncoder]]
+    skipped: list[Skipped]
+
+
+def takes_references(cell: Cell) -> bool:
+    """Whether a cell's question is asked of other encoders: at full strength, undefended, where it costs seconds."""
+    identity = cell.identity
+    facts = ATTACKS.get(identity["attack"]["name"]).facts
+    return (
+        identity["game"]["name"] in GAMES_WITH_REFERENCES
+        and identity["pairs"] is None
+        and identity["defense"] is None
+        and facts.cost == "seconds"
+        and not facts.requires & {Capability.QUERIES, Capability.WEIGHTS, Capability.TEXTS}
+    )
+
+
+def open_references(spec: AuditSpec, sides: Sides, cells: list[Cell], key: str) -> References:
+    """The references of an audit; one that can't be opened fails it before anything is measured.
+
+    ``key`` identifies the encoder under audit, which is no reference to itself.
+    """
+    asked = [cell for cell in cells if takes_references(cell)]
+    found: dict[str, list[ReferenceEncoder]] = {}
+    skipped: dict[str, Skipped] = {}
+    opened: dict[str, ReferenceEncoder] = {}
+    for known in dict.fromkeys(cell.identity["known"] for cell in asked):
+        own = found[known] = []
+        for name in dict.fromkeys(spec.references):
+            reference = opened.get(name) or ready_reference(name)
+            if reference is None:
+                encoder = behind_cache(
+                    spec, build_encoder(name, fit_texts=_sample(sides.known[known], spec.seed).texts)
+                )
+                identity = {"name": name, "key": identify(encoder, _sample(sides.target, spec.seed).texts)}
+                reference = ReferenceEncoder(name, identity, encoder)
+                if not callable(getattr(encoder, "fit", None)):
+                    opened[name] = reference
+            if reference.identity.get("key") == key:
+                skipped[name] = Skipped(what=f"reference {name}", reason="it is the encoder under audit")
+            else:
+                own.append(reference)
+    return References(asked, found, list(skipped.values()))
+
+
+def play_references(
+    spec: AuditSpec, folder: RunFolder, references: References, sides: Sides, work: Path, progress: Progress
+) -> tuple[dict[str, list[Reference]], list[Skipped]]:
+    """Play what is missing; by the key of a cell the references beside it, and those that have no figures."""
+    place = work / "references"
+    tasks = [
+        _task(folder, cell, reference, place)
+        for cell in references.cells
+        for reference in references.of[cell.identity["known"]]
+    ]
+    missing = [t for t in tasks if not _finished(folder, t)]
+    if missing:
+        progress("references", 0, len(missing))
+        wanted = {t.vectors for t in missing}
+        for known, own in references.of.items():
+            for reference in own:
+                if str(_vectors_folder(place, known, reference)) in wanted:
+                    _encode(spec, sides, known, reference, place)
+        _play_all(spec, folder, missing, progress)
+    found: dict[str, list[Reference]] = {}
+    skipped = list(references.skipped)
+    for task in tasks:
+        result = folder.read_sealed(Path(task.result), ReferenceResult)
+        if result is not None and result.reference is not None:
+            found.setdefault(task.cell.key, []).append(result.reference)
+        else:
+            skipped.append(task.skipped((result and result.error) or "the process that ran it died"))
+    return found, skipped
+
+
+def with_references(results: list[CellResult], found: dict[str, list[Reference]]) -> list[CellResult]:
+    """The results with references beside their findings; the files of the cells stay as they are."""
+    return [
+        r.model_copy(
+            update={"findings": [f.model_copy(update={"references": found.get(f.cell, [])}) for f in r.findings]}
+        )
+        for r in results
+    ]
+
+
+def _sample(corpus: Corpus, seed: int) -> Corpus:
+    """All texts, or a sample of very many."""
+    if len(corpus) <= MOST_TEXTS:
+        return corpus
+    return corpus.select(np.sort(generator(seed, "reference texts").permutation(len(corpus))[:MOST_TEXTS]))
+
+
+def _task(folder: RunFolder, cell: Cell, reference: ReferenceEncoder, place: Path) -> ReferenceTask:
+    asked = {
+        k: v for k, v in cell.identity.items() if k not in ("encoder", "calibrate", "repeats", "threads", "device")
+    }
+    payload = json.dumps([_VERSION, MOST_TEXTS, asked, reference.identity], sort_keys=True, ensure_ascii=True)
+    key = hashlib.sha256(payload.encode()).hexdigest()[:20]
+    vectors = _vectors_folder(place, cell.identity["known"], reference)
+    result = folder.references / f"{key}.json"
+    return ReferenceTask(key, cell, reference.name, str(place.resolve()), str(vectors), str(result.resolve()))
+
+
+def _vectors_folder(place: Path, known: str, reference: ReferenceEncoder) -> Path:
+    identity = json.dumps([known, reference.identity], sort_keys=True)
+    return place.resolve() / hashlib.sha256(identity.encode()).hexdigest()[:12]
+
+
+def _finished(folder: RunFolder, task: ReferenceTask) -> bool:
+    result = folder.read_sealed(Path(task.result), ReferenceResult)
+    return result is not None and result.is_whole and result.key == task.key and result.reference is not None
+
+
+def _encode(spec: AuditSpec, sides: Sides, known: str, reference: ReferenceEncoder, place: Path) -> None:
+    """Texts and vectors of both sides into the work folder."""
+    target, held = _sample(sides.target, spec.seed), _sample(sides.known[known], spec.seed)
+    save_corpus(target, place / "target.parquet")
+    save_corpus(held, place / f"{known}.parquet")
+    vectors = reference_vectors(reference, held.texts, target.texts, seed_for(spec.seed, "reference", known))
+    folder = _vectors_folder(place, known, reference)
+    save_vectors(vectors[0], folder / "known")
+    save_vectors(vectors[1], folder / "target")
+
+
+def _play_all(spec: AuditSpec, folder: RunFolder, tasks: list[ReferenceTask], progress: Progress) -> None:
+    from joblib import Parallel, delayed
+
+    for task in tasks:
+        Path(task.result).unlink(missing_ok=True)
+    try:
+        with backend(spec):
+            parallel = Parallel(n_jobs=None, return_as="list" if spec.run.backend == "ray" else "generator_unordered")
+            for done, _ in enumerate(parallel(delayed(play_reference)(t) for t in tasks), start=1):
+                progress("references", done, len(tasks))
+    except BrokenProcessPool:
+        folder.event("a worker died", left="references")
+    folder.event("references played", count=len(tasks))
+
+
+def play_reference(task: ReferenceTask) -> None:
+    """Play one and write its file; a failure is recorded there, never raised.
+
+    One thread: the rounds are short, and a second one costs more than it gives.
+    """
+    from threadpoolctl import threadpool_limits
+
+    try:
+        with threadpool_limits(limits=1):
+            set_torch_threads(1)
+            result = ReferenceResult(key=task.key, reference=_measure(task))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # as for cells: foreign code must not end the run
+        result = ReferenceResult(key=task.key, error=cause_of(error))
+    write_atomically(Path(task.result), result.sealed().model_dump_json(indent=1))
+
+
+def _measure(task: ReferenceTask) -> Reference:
+    identity, sides = task.cell.identity, Path(task.sides)
+    seed = seed_for(task.cell.seed, "reference", task.key)
+    game, attack = made_for(identity, seed, "cpu")
+    if "quick" in attack.get_params():
+        attack.set_params(quick=True)
+    target, vectors = load_corpus(sides / "target.parquet"), Path(task.vectors)
+    material = Material(
+        target=target,
+        known=load_corpus(sides / f"{identity['known']}.parquet"),
+        target_vectors=load_vectors(vectors / "target"),
+        known_vectors=load_vectors(vectors / "known"),
+        encode=_no_queries,
+        adversary=placed_adversary(identity),
+        seed=task.cell.deal_seed,
+        groups=target.column(identity["group"]) if identity["group"] else None,
+    )
+    deal = game.deal(material)
+    played = play_round(game, attack, deal, seed)
+    if np.isnan(played.scores.point):
+        raise CannotMeasureError("the metric has no value on these targets")
+    return Reference(
+        encoder=task.name,
+        estimate=played.scores.estimate(),
+        floor=played.floor.estimate(),
+        pairs=deal.pairs,
+    )
+
+
+def _no_queries(texts: Any) -> Any:
+    raise CannotMeasureError("not applicable: the attack queries the encoder as it goes")
