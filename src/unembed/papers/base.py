@@ -67,7 +67,7 @@ class Measured:
     """One figure measured here, with its interval and the published one it answers to, where there is one.
 
     ``floor`` is the same metric of the best guess without the vectors; ``seconds`` what the attack took;
-    ``trusted`` is False where the attack failed on vectors it was trained on. ``series`` and ``x`` place the
+    ``trusted`` is False where the attack did not show that it works (``games.play``). ``series`` and ``x`` place the
     figure in a plot of lines.
     """
 

@@ -103,8 +103,13 @@ GLOSSARY: Final[list[tuple[str, str]]] = [
     ),
     (
         "Could not measure",
-        "An attack that fails even on the vectors it was trained on, or that crashed, tells nothing about "
-        "safety. It is never counted as a pass.",
+        "An attack that finds nothing and could not show that it finds planted leaks or answers held-back pairs, or "
+        "that crashed, tells nothing about safety. It is never counted as a pass.",
+    ),
+    (
+        "Would have been found",
+        "The smallest leak that this attack found in ten copies of these vectors out of ten, into which leaks of known "
+        "size were planted. Its size is what an ideal reader of it scores above the floor.",
     ),
 ]
 
