@@ -35,11 +35,11 @@ def safe(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     folder = tmp_path_factory.mktemp("safe")
     (folder / "noise.py").write_text(NOISE)
     rng = generator(0, "texts")
-    rows = [[" ".join(f"word{i}" for i in rng.integers(0, 3000, 8)), "ab"[rng.integers(2)]] for _ in range(6000)]
+    rows = [[" ".join(f"word{i}" for i in rng.integers(0, 3000, 8)), "ab"[rng.integers(2)]] for _ in range(10_000)]
     texts = write_csv(folder / "texts.csv", [["text", "side"], *rows])
     return [
         *("attack", "attribute/linear", "--texts", texts, "--column", "text", "--attribute", "side"),
-        *("--encoder", f"{folder / 'noise.py'}:Noise", "--threads", "1"),
+        *("--encoder", f"{folder / 'noise.py'}:Noise", "--threads", "1", "--max-targets", "5000"),
     ]
 
 

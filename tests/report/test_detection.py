@@ -16,6 +16,7 @@ from unembed.report.markdown import render_markdown
 from unembed.report.table import render_csv
 from unembed.results.schema import Detects, Finding, Run
 
+HEAD = "<dt>Would have been found</dt>"
 REASON = "the interval is too wide to tell; more targets narrow it"
 LIMIT = "a leak of 7.5 points above guessing, planted along single axes and in the distance from the centre, was found"
 
@@ -38,13 +39,13 @@ def test_every_report_for_people_shows_the_reason_and_the_limit(capsys: pytest.C
         assert REASON in text, where
         assert LIMIT in text, where
         assert "leaks along directions across the axes are not seen by this attack" in text, where
-    assert "<dt>Would have been found</dt>" in shown["html"]
+    assert shown["html"].count(HEAD) == 2, "the finding and the glossary"
     assert "Where no leak was found:" in shown["terminal"]
 
 
 def test_a_leak_needs_no_excuse(capsys: pytest.CaptureFixture[str]) -> None:
     run = make_run(findings=[make_finding("leak", value=0.5)])
-    assert "Would have been found" not in render_html(run)
+    assert render_html(run).count(HEAD) == 1, "the glossary alone"
     assert "Calibration" not in render_markdown(run)
     assert "Where no leak was found" not in in_the_terminal(run, capsys)
 
