@@ -43,7 +43,8 @@ def test_report_writes_every_kind(run: Run, finished_run: Path, tmp_path: Path) 
 
 
 def test_an_audit_leaves_result_and_report_and_nothing_of_the_texts(finished_run: Path) -> None:
-    assert {p.name for p in finished_run.iterdir()} == {"run.json", "report.html", "events.jsonl", "cells"}
+    left = {"run.json", "report.html", "events.jsonl", "cells", "vector-twins.json"}
+    assert {p.name for p in finished_run.iterdir()} == left
 
 
 def test_compare_pairs_all_findings_of_a_run_with_itself(run: Run, finished_run: Path, tmp_path: Path) -> None:

@@ -58,6 +58,10 @@ def test_a_leak_needs_no_excuse(capsys: pytest.CaptureFixture[str]) -> None:
             "no leak that was planted into these vectors was found, however large",
         ),
         (
+            Detects(size=None, kinds=["axis"], tried={"0.4": [6, 7]}),
+            "no leak that was planted into these vectors was always found, however large",
+        ),
+        (
             Detects(size=0.2, kinds=["axis"], tried={"0.2": [10, 10]}),
             "a leak of 20.0 points above guessing, planted along single axes, was found in ten plantings out of ten",
         ),

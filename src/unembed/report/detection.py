@@ -20,7 +20,8 @@ def would_have_found(finding: Finding) -> str | None:
     if found is None:
         return None
     if found.size is None:
-        return "no leak that was planted into these vectors was found, however large"
+        always = "always found, however large" if found.kinds else "found, however large"
+        return f"no leak that was planted into these vectors was {always}"
     size = difference(found.size, finding.metric).lstrip("+")
     planted = " and ".join(_KINDS.get(kind, kind) for kind in found.kinds)
     blind = " and ".join(_KINDS.get(kind, kind) for kind in found.blind)
