@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 COLUMNS = ("author", "topic", "document", "date")
+#: An attack learns once, and nothing is planted.
+ONCE = ("--no-calibration", "--repeats", "0")
 #: A real audit of seconds: two adversaries, one fast attack, sixteen dimensions.
 SMALL = (
     *("--encoder", "lsa", "--encoder-option", "components=16", "--game", "keyword", "--attack", "keyword/svm"),
-    *("--set", "keyword.samples=20", "--threads", "1"),
+    *("--set", "keyword.samples=20", "--threads", "1", *ONCE),
 )
 
 

@@ -61,7 +61,9 @@ def test_the_sentence_on_cut_texts_changes_with_chunks(long_texts: Path, tmp_pat
     assert whole.code == 3, whole.err
     assert "tokens of a chunk; none of the" in (tmp_path / "whole.html").read_text()
     assert "--chunk" not in whole.out
-    sides = [load_corpus(tmp_path / "whole" / "work" / f"{side}.parquet") for side in ("target", "inside")]
+    work = tmp_path / "whole" / "work"
+    sides = [load_corpus(path) for side in ("target", "inside") for path in work.rglob(f"{side}.parquet")]
+    assert len(sides) == 2
     target, known = ({i.partition("#")[0] for i in side.ids} for side in sides)
     assert not target & known
     assert len(sides[0]) > len(target), "texts were cut into several chunks each"

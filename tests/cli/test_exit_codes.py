@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import SMALL, Result, call, environment, events, start
+from command_line import ONCE, SMALL, Result, call, environment, events, start
 
 SLOW_ENCODER = '''
 import time
@@ -19,14 +19,14 @@ import numpy as np
 from unembed.encoders.base import EncoderCard
 
 class Slow:
-    """Four numbers a text, half a second a call."""
+    """32 random numbers per text, half a second per call."""
     @property
     def card(self):
-        return EncoderCard("slow", "slow", "slow-1", 8, False)
+        return EncoderCard("slow", "slow", "slow-1", 32, False)
     def encode(self, texts, *, role="document"):
         time.sleep(0.5)
         seeds = [sum(map(ord, t)) % 100003 for t in texts]
-        return np.stack([np.random.default_rng(s).normal(size=8) for s in seeds]).astype("float32")
+        return np.stack([np.random.default_rng(s).normal(size=32) for s in seeds]).astype("float32")
 '''
 
 
@@ -108,7 +108,7 @@ def test_3_when_nothing_could_run(messages: Path, tmp_path: Path) -> None:
 def test_130_when_interrupted_and_the_same_command_goes_on(messages: Path, tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW_ENCODER)
     command = ["audit", "--texts", messages, "--column", "text", "--encoder", "slow.py:Slow", "-d", "run"]
-    command += ["--game", "keyword", "--attack", "keyword/svm", "--threads", "1"]
+    command += ["--game", "keyword", "--attack", "keyword/svm", "--threads", "1", *ONCE]
     process = start(command, cwd=tmp_path)
     deadline = time.monotonic() + 180
     while not any(e["event"] == "planned" for e in events(tmp_path / "run")):

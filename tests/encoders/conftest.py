@@ -5,26 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-WORDS = [
-    "the",
-    "a",
-    "cat",
-    "dog",
-    "sat",
-    "ran",
-    "on",
-    "under",
-    "mat",
-    "house",
-    "red",
-    "blue",
-    "big",
-    "small",
-    "and",
-    "then",
-    "slept",
-]
+from word_worlds import WORDS
 
 
 def _tokenizer(folder: Path, *, bert: bool, pad: bool) -> None:

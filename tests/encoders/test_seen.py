@@ -6,10 +6,10 @@ import importlib.util
 
 import numpy as np
 import pytest
-from conftest import WORDS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from use_lite_maker import write_model
+from word_worlds import WORDS
 
 from unembed.encoders import ENCODERS, LimitedEncoder
 from unembed.encoders.minilm import MiniLmEncoder

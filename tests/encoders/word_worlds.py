@@ -2,6 +2,27 @@
 
 import numpy as np
 
+#: What the tiny transformers know.
+WORDS = [
+    "the",
+    "a",
+    "cat",
+    "dog",
+    "sat",
+    "ran",
+    "on",
+    "under",
+    "mat",
+    "house",
+    "red",
+    "blue",
+    "big",
+    "small",
+    "and",
+    "then",
+    "slept",
+]
+
 NOUNS = {
     "royal": ("king", "queen"),
     "stage": ("actor", "actress"),
