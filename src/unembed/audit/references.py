@@ -42,6 +42,8 @@ GAMES_WITH_REFERENCES = ("inversion", "attribute", "number")
 MOST_TEXTS = 2000
 #: Goes up when references are played in another way: old files are then not taken for new ones.
 _VERSION = 1
+#: Parts of a cell's identity that change nothing here: references are attacked once, in one thread, on the processor.
+_OF_THE_CELL_ALONE = ("encoder", "calibrate", "repeats", "threads", "device")
 
 
 class ReferenceResult(Sealed):
@@ -170,9 +172,7 @@ def _sample(corpus: Corpus, seed: int) -> Corpus:
 
 
 def _task(folder: RunFolder, cell: Cell, reference: ReferenceEncoder, place: Path) -> ReferenceTask:
-    asked = {
-        k: v for k, v in cell.identity.items() if k not in ("encoder", "calibrate", "repeats", "threads", "device")
-    }
+    asked = {k: v for k, v in cell.identity.items() if k not in _OF_THE_CELL_ALONE}
     payload = json.dumps([_VERSION, MOST_TEXTS, asked, reference.identity], sort_keys=True, ensure_ascii=True)
     key = hashlib.sha256(payload.encode()).hexdigest()[:20]
     vectors = _vectors_folder(place, cell.identity["known"], reference)
