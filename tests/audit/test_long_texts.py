@@ -106,9 +106,8 @@ def test_words_beyond_the_cut_are_told_apart_from_words_missed(place):
 def test_keywords_beyond_the_cut_are_counted(place):
     changes = {"games": ["keyword"], "attacks": ["keyword/svm"], "params": {}, "keyword": {"words": ["apple"]}}
     run, _ = audit(spec_for(place, **changes))
-    (note,) = run.findings[0].notes
+    (note,) = [note for note in run.findings[0].notes if "only beyond what the encoder reads" in note]
     assert note.startswith("in ")
-    assert "only beyond what the encoder reads" in note
 
 
 @pytest.mark.parametrize(
@@ -137,7 +136,7 @@ def test_chunks_are_read_whole_and_form_groups(place):
     assert rows > TEXTS
     assert sentence(run) == f"The encoder reads the first 20 tokens of a chunk; none of the {rows} chunks is longer."
     assert advice(run) is None
-    assert run.findings[0].estimate.method == "cluster bootstrap"
+    assert run.findings[0].estimate.method == "cluster jackknife"
     assert not [note for note in run.findings[0].notes if "beyond" in note]
     assert all(sample.target.partition("#")[2].isdigit() for sample in run.findings[0].samples)
 

@@ -120,6 +120,15 @@ def test_a_killed_run_goes_on_with_the_missing_references(tmp_path, monkeypatch)
     assert len(run.findings[0].references) == 3
 
 
+def test_settings_of_the_cell_alone_change_no_reference(tmp_path):
+    one, other = (
+        audit(spec_for(tmp_path / str(threads), games=["attribute"], threads=threads))[0].findings[0]
+        for threads in (1, 2)
+    )
+    assert one.seed != other.seed
+    assert one.references == other.references
+
+
 def test_a_damaged_file_is_played_again(tmp_path):
     spec = spec_for(tmp_path, games=["attribute"], references=["random"])
     run, folder = audit(spec)

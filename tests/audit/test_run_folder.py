@@ -96,7 +96,7 @@ def task_for(place: Path, texts: str) -> Task:
     encoder = open_encoder(spec, sides)
     cell = make_plan(spec, sides, full_card(encoder), "").cells[0]
     work = place / f"work-{texts}"
-    encode_sides(spec, sides, encoder, {"insider": []}, work, lambda *_: None)
+    encode_sides(sides, encoder, work, lambda *_: None)
     return Task(cell, str(work), str(place / f"{texts}.json"), "leaky", 1, "cpu", False, True)
 
 

@@ -53,7 +53,7 @@ class TestYardstick:
     SIDE: dict[str, Any] = {"data": {"attributes": ["side"]}, "games": ["attribute"]}  # noqa: RUF012
 
     def test_it_is_not_played_unless_it_is_named(self, place: Path) -> None:
-        assert planned(spec_for(place, **self.SIDE))[0] == ["attribute/linear"]
+        assert planned(spec_for(place, **self.SIDE))[0] == ["attribute/portfolio"]
         named = planned(spec_for(place, attacks=["attribute/textcnn"], **self.SIDE))
         assert named[0] == ["attribute/textcnn"]
 
@@ -64,7 +64,7 @@ class TestYardstick:
 
         monkeypatch.setattr(AttributeTextCNN, "facts", replace(AttributeTextCNN.facts, default=True))
         cells, reasons = planned(spec_for(place, **self.SIDE))
-        assert cells == ["attribute/linear"]
+        assert cells == ["attribute/portfolio"]
         assert "the insider lacks: the texts" in reasons
 
     def test_a_game_that_looks_into_vectors_is_not_for_it(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from unembed.audit.references import open_references, play_references, with_refe
 from unembed.audit.spec import AuditSpec
 from unembed.audit.twins import remove_vector_twins
 from unembed.audit.workers import run_tasks
-from unembed.audit.workspace import load_vectors
+from unembed.audit.workspace import load_vectors, save_seen
 from unembed.encoders.base import EncoderCard, is_white_box
 from unembed.encoders.cache import full_card, inside
 from unembed.errors import NothingRanError, fenced
@@ -83,7 +83,6 @@ def _measured(
     encoder = open_encoder(spec, sides)
     progress("loading encoder", 0, 1)
     card = full_card(encoder)
-    sides = with_coverage(sides, encoder)
     progress("loading encoder", 1, 1)
     key = identify(encoder, sides.target.texts)
     white_box = is_white_box(inside(encoder))
@@ -94,6 +93,7 @@ def _measured(
     # Only vectors show some copies of targets, so both sides are encoded before the cells get their final identity.
     work = folder.work / _work_name(spec, sides, key)
     sides, encoded = remove_vector_twins(sides, encoder, key, folder.path, work, progress)
+    sides = with_coverage(sides, encoder)
     plan = make_plan(spec, sides, card, key, white_box=white_box)
     references = open_references(spec, sides, plan.cells, key)
     results = {c.key: r for c in plan.cells if (r := folder.finished(c)) and _reusable(r, spec)}
@@ -103,6 +103,7 @@ def _measured(
         folder.set_aside([c.key for c in plan.cells])
         if not encoded:
             encode_sides(sides, encoder, work, progress)
+        save_seen(sides.seen, work / "target")
         encode_queries(encoder, wanted_queries(spec, sides, missing), work, progress)
         if spec.data.vectors is None:
             inspect_vectors(inside(encoder), sides.target.texts, load_vectors(work / "target"))

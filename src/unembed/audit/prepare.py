@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unembed.audit.keywords import propose_keywords
 from unembed.audit.spec import AuditSpec
-from unembed.audit.workspace import save_corpus, save_seen, save_vectors, save_vectors_in_parts
+from unembed.audit.workspace import save_corpus, save_vectors, save_vectors_in_parts
 from unembed.corpora import duplicates, splits
 from unembed.corpora.chunks import ORIGIN, chunk_corpus, default_overlap
 from unembed.corpora.corpus import Corpus
@@ -248,7 +248,6 @@ def encode_sides(sides: Sides, encoder: Encoder, work: Path, progress: Progress)
             _copy_rows(encoder, corpus, work / name, progress)
         else:
             save_vectors(encode_texts(encoder, corpus.texts, f"{name} texts", progress), work / name)
-    save_seen(sides.seen, work / "target")
 
 
 def encode_queries(encoder: Encoder, queries: dict[str, list[str]], work: Path, progress: Progress) -> None:

@@ -41,7 +41,9 @@ GAMES_WITH_REFERENCES = ("inversion", "attribute", "number")
 #: Of more texts a sample is taken, on either side: a scale need not be as fine as the measurement.
 MOST_TEXTS = 2000
 #: Goes up when references are played in another way: old files are then not taken for new ones.
-_VERSION = 1
+_VERSION = 2
+#: Parts of a cell's identity that change nothing here: references are attacked once, in one thread, on the processor.
+_OF_THE_CELL_ALONE = ("encoder", "calibrate", "repeats", "threads", "device")
 
 
 class ReferenceResult(Sealed):
@@ -170,9 +172,7 @@ def _sample(corpus: Corpus, seed: int) -> Corpus:
 
 
 def _task(folder: RunFolder, cell: Cell, reference: ReferenceEncoder, place: Path) -> ReferenceTask:
-    asked = {
-        k: v for k, v in cell.identity.items() if k not in ("encoder", "calibrate", "repeats", "threads", "device")
-    }
+    asked = {k: v for k, v in cell.identity.items() if k not in _OF_THE_CELL_ALONE}
     payload = json.dumps([_VERSION, MOST_TEXTS, asked, reference.identity], sort_keys=True, ensure_ascii=True)
     key = hashlib.sha256(payload.encode()).hexdigest()[:20]
     vectors = _vectors_folder(place, cell.identity["known"], reference)
@@ -236,7 +236,7 @@ def play_reference(task: ReferenceTask) -> None:
 
 def _measure(task: ReferenceTask) -> Reference:
     identity, sides = task.cell.identity, Path(task.sides)
-    seed = seed_for(task.cell.seed, "reference", task.key)
+    seed = seed_for(identity["seed"], "reference", task.key)
     game, attack = made_for(identity, seed, "cpu")
     if "quick" in attack.get_params():
         attack.set_params(quick=True)
