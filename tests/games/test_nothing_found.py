@@ -10,12 +10,13 @@ from sklearn.preprocessing import StandardScaler
 
 from unembed.attacks import ATTACKS
 from unembed.corpora.corpus import Corpus
-from unembed.errors import CannotMeasureError
+from unembed.errors import CannotMeasureError, UnknownNameError
 from unembed.games.attribute import AttributeGame
 from unembed.games.base import Material, Queries
 from unembed.games.calibration import found_at_all
 from unembed.games.levels import level_of
 from unembed.games.number import NumberGame
+from unembed.games.planting import CannotPlantError
 from unembed.games.play import Check, play, status_of
 from unembed.games.repeats import luck_of_pairs, widened
 from unembed.games.rounds import check_guess, play_round, strongest_elsewhere
@@ -244,7 +245,8 @@ def test_a_leak_that_hides_nothing_is_found_in_every_game_that_plants(name):
     blind = replace(
         deal, vectors=deal.vectors * 0, knowledge=replace(deal.knowledge, vectors=deal.knowledge.vectors * 0)
     )
-    assert not found_at_all(game, attack, blind, 0), "nothing can be planted into vectors that are all alike"
+    with pytest.raises(CannotPlantError):
+        found_at_all(game, attack, blind, 0)
 
 
 def test_planting_leaves_the_deal_as_it_was():
@@ -335,3 +337,23 @@ def test_a_number_has_no_multiple_of_chance():
 
 def test_texts_laid_open_make_a_leak_grave():
     assert level_of(0.1, 0.05, exposed=0.3) == "high"
+
+
+def test_an_unknown_candidate_is_named():
+    game = toy_game("attribute")
+    deal = game.deal(toy_material(known=100, targets=50))
+    with pytest.raises(UnknownNameError, match="candidate"):
+        ATTACKS.get("attribute/portfolio")(only="linnear, C=1").fit(deal.knowledge)
+
+
+def test_vectors_that_take_no_planting_are_not_called_safe():
+    """More keywords than dimensions: nothing can be planted, so nothing shows that a leak would have been found."""
+    game = toy_game("attribute")
+    deal = game.deal(toy_material(known=200, targets=100))
+    flat = replace(
+        deal, vectors=deal.vectors * 0, knowledge=replace(deal.knowledge, vectors=deal.knowledge.vectors * 0)
+    )
+    played = play(game, ATTACKS.get("attribute/portfolio")(quick=True, seed=0), flat, 0, calibrate=True)
+    status, _, reason = status_of(played)
+    assert status == "could-not-measure"
+    assert "planted" in reason

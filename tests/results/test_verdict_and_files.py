@@ -99,8 +99,8 @@ def test_balanced_figures_are_called_balanced_and_the_plain_one_stands_beside_th
 def test_a_search_is_told_at_the_real_share_of_the_word():
     shares = {"prevalence": 0.031, "precision_among_first_n": 0.22, "looked_through_to_find_half": 0.08}
     told = verdict([finding(secondary={k: Estimate(v, v, v, 100) for k, v in shares.items()})], WHO).sentence
-    assert "among all texts, 3.1% of which hold such a word, 22% of those they look at first hold it" in told
-    assert "they look through 8% of all to find half of them (guessing: 50%)" in told
+    assert "3.1% of all texts hold such a word, and of as many texts, the surest first, 22% do" in told
+    assert "half of those with the word are found in 8% of all (guessing: 50%)" in told
 
 
 def test_words_read_back_are_told_with_what_guessing_gets_right():

@@ -27,6 +27,8 @@ from unembed.registry import source_digest
 from unembed.results.schema import Skipped
 from unembed.seeds import seed_for
 
+#: What is measured beside a result and does not change it: it names the cell, and has no say in its random choices.
+BESIDE = ("calibrate", "repeats")
 #: Goes up when the way cells are played changes: old cell files are then not taken for new ones.
 CELL_VERSION = 3
 
@@ -341,13 +343,17 @@ def _identity(name: str, made: Any) -> dict[str, Any]:
 
 
 def _cell(identity: dict[str, Any], seed: int) -> Cell:
-    text = json.dumps(identity, sort_keys=True, ensure_ascii=True)
+    text = _sorted(identity)
     return Cell(
         key=hashlib.sha256(text.encode()).hexdigest()[:20],
         identity=identity,
-        seed=seed_for(seed, "cell", text),
+        seed=seed_for(seed, "cell", _sorted({k: v for k, v in identity.items() if k not in BESIDE})),
         deal_seed=deal_seed(seed, identity["game"]["name"], identity["subject"]),
     )
+
+
+def _sorted(identity: dict[str, Any]) -> str:
+    return json.dumps(identity, sort_keys=True, ensure_ascii=True)
 
 
 def deal_seed(seed: int, game: str, subject: str | None) -> int:

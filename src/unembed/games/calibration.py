@@ -99,10 +99,11 @@ class _Search:
         return PLANTINGS, PLANTINGS
 
     def is_found(self, kind: Kind, size: float, name: str) -> bool:
-        """One planting and one round; vectors that take no planting, or break the attack, hide the leak."""
+        """One planting and one round; an attack that breaks on planted vectors does not find the leak."""
         own = seed_for(self.seed, "planting", kind, f"{size:g}", name)
+        planted = self._planted(kind, size, own)
         try:
-            excess = play_round(self.game, self._copy(own), self._planted(kind, size, own), own).excess
+            excess = play_round(self.game, self._copy(own), planted, own).excess
         except CannotMeasureError:
             return False
         return bool(widened(excess, self.luck, self.repeats).low > SMALLEST_LEAK)

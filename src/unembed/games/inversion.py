@@ -23,6 +23,7 @@ from unembed.errors import CannotMeasureError
 from unembed.games.base import Deal, Detail, Example, GameFacts, Material, Queries, Scores
 from unembed.games.inversion_scores import detail
 from unembed.games.planting import Kind, Planted, PlantedWords, planted_words, strength_for, write_codes
+from unembed.games.rows import hold_back
 from unembed.games.threat import Adversary, Capability
 from unembed.games.unseen import read_texts, unread_words
 from unembed.metrics import sets
@@ -267,6 +268,12 @@ class InversionGame(Parametrised):
         floor = self.judge(truth, self.prior_guess(knowledge, truth.labels.shape[0]), 0).point
         present = float(truth.labels[:, truth.content].sum() + truth.outside[:, 1].sum())
         return planted_words(knowledge.labels, truth.labels, truth.content, knowledge.vectors, present, floor)
+
+    def rehearsal(self, knowledge: InversionKnowledge, seed: int) -> tuple[InversionKnowledge, Vectors, InversionTruth]:
+        """Some of the pairs held back, no more than targets are asked about; for attacks that no planting reaches."""
+        held, rest = hold_back(int(knowledge.labels.shape[0]), seed, self.max_targets or 500)
+        truth = InversionTruth(knowledge.labels[held], np.zeros((len(held), 2)), knowledge.vocabulary, groups=None)
+        return pairs_of(knowledge, rest), knowledge.vectors[held], truth
 
     def some_pairs(self, knowledge: InversionKnowledge, kept: NDArray[np.int64]) -> InversionKnowledge:
         """The same adversary with some of its pairs."""

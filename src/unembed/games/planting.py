@@ -33,6 +33,10 @@ SIZES = (0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6)
 MOST_WORDS = 64
 
 
+class CannotPlantError(CannotMeasureError):
+    """These vectors take no leak of this kind: they hold too few dimensions that vary."""
+
+
 @dataclass(frozen=True)
 class Planted(Generic[K]):
     """What the adversary holds and what it attacks after a planting; the truth stays as it was."""
@@ -80,7 +84,7 @@ def write_codes(
     spread = together.std(axis=0)
     live = np.flatnonzero(spread > 1e-6 * max(float(spread.max(initial=0.0)), 1e-12))
     if len(live) < count:
-        raise CannotMeasureError(f"{count} directions can't be planted into {len(live)} dimensions that vary")
+        raise CannotPlantError(f"{count} directions can't be planted into {len(live)} dimensions that vary")
     if kind == "axis":
         directions = np.zeros((count, width))
         directions[np.arange(count), rng.choice(live, size=count, replace=False)] = 1
@@ -116,7 +120,7 @@ def _sparse_axes(known: Any, asked: Any, noisy: list[FloatRows], rng: np.random.
     used = np.flatnonzero(np.asarray((abs(known)).sum(axis=0)).ravel() > 0)
     count = noisy[0].shape[1]
     if len(used) < count:
-        raise CannotMeasureError(f"{count} columns can't be planted into {len(used)} that are in use")
+        raise CannotPlantError(f"{count} columns can't be planted into {len(used)} that are in use")
     columns = rng.choice(used, size=count, replace=False)
     scale = float(np.sqrt(known.multiply(known).sum() / max(known.nnz, 1)))
     keep = np.ones(known.shape[1])

@@ -16,9 +16,10 @@ from sklearn.base import clone
 from unembed.games.base import Deal, Example, Rehearsable, Scores
 from unembed.games.calibration import Detection, detect, found_at_all
 from unembed.games.levels import Level, level_of
-from unembed.games.planting import Plantable
+from unembed.games.planting import CannotPlantError, Plantable
 from unembed.games.repeats import luck_of_pairs, widened
 from unembed.games.rounds import SMALLEST_LEAK, Round, check_guess, play_round
+from unembed.games.threat import Capability
 from unembed.metrics.estimate import Estimate
 from unembed.seeds import generator, seed_for
 
@@ -109,9 +110,18 @@ def _detection(
     game: Any, attack: Any, deal: Deal[Any, Any], played: Round, repeats: int, seed: int
 ) -> Detection | None:
     """How small a leak would have been found, asked where none was found; None where the game can't plant any."""
-    if not isinstance(game, Plantable) or played.leaks or np.isnan(played.excess.value):
+    if not _takes_plantings(game, attack, deal) or played.leaks or np.isnan(played.excess.value):
         return None
-    return detect(game, attack, deal, played.excess, repeats, seed_for(seed, "calibration"))
+    try:
+        return detect(game, attack, deal, played.excess, repeats, seed_for(seed, "calibration"))
+    except CannotPlantError:
+        return None
+
+
+def _takes_plantings(game: Any, attack: Any, deal: Deal[Any, Any]) -> bool:
+    """Whether a planted leak is there for this attack: not in texts, nor in what an attack reads through the model."""
+    through_the_model = Capability.WEIGHTS in attack.facts.requires
+    return isinstance(game, Plantable) and deal.vectors.dtype != object and not through_the_model
 
 
 def check_attack_works(
@@ -125,9 +135,12 @@ def check_attack_works(
             return Check(True, "the attack finds leaks planted into these vectors")
         return Check(False, "the attack finds no leak planted into these vectors, so its result says nothing of safety")
     own = seed_for(seed, "check")
-    if isinstance(game, Plantable) and deal.vectors.dtype != object:
-        if found_at_all(game, attack, deal, own):
-            return Check(True, "the attack finds a leak planted into these vectors")
+    if _takes_plantings(game, attack, deal):
+        try:
+            if found_at_all(game, attack, deal, own):
+                return Check(True, "the attack finds a leak planted into these vectors")
+        except CannotPlantError as error:
+            return Check(False, f"nothing shows that the attack works: {error}")
         return Check(False, "the attack does not even find a planted leak that hides nothing")
     if isinstance(game, Rehearsable) and _answers_held_back(game, attack, deal, own):
         return Check(True, "the attack succeeds on pairs it was not trained on")

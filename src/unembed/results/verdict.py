@@ -186,6 +186,6 @@ def _search(finding: Finding) -> str:
     if first is None or half is None or share is None:
         return ""
     return (
-        f"; among all texts, {share.value:.1%} of which hold such a word, {first.value:.0%} of those they look at "
-        f"first hold it, and they look through {half.value:.0%} of all to find half of them (guessing: 50%)"
+        f"; {share.value:.1%} of all texts hold such a word, and of as many texts, the surest first, {first.value:.0%} "
+        f"do; half of those with the word are found in {half.value:.0%} of all (guessing: 50%)"
     )

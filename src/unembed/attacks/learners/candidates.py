@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unembed.attacks.learners.screening import WIDEST_PRODUCTS, Screen, screens
+from unembed.errors import UnknownNameError
 
 #: More classes than this are told apart by a forest: boosting grows a tree per class in every round.
 MOST_BOOSTED = 2
@@ -126,5 +127,8 @@ def _neighbours(rows: int) -> tuple[int, ...]:
 def among(candidates: Iterable[Candidate], *, quick: bool, only: str | None) -> list[Candidate]:
     """Those that take part: all, the quick ones, or a single one by its name."""
     if only is not None:
-        return [c for c in candidates if c.name == only]
+        by_name = {c.name: c for c in candidates}
+        if only not in by_name:
+            raise UnknownNameError("candidate of the portfolio", only, list(by_name))
+        return [by_name[only]]
     return [c for c in candidates if c.quick or not quick]

@@ -66,7 +66,10 @@ class Screen(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for answer in answers.T[:MOST_ANSWERS]:
             np.maximum(found, np.abs(scaled.T @ (scaled * answer[:, None])), out=found)
         first, second = np.triu_indices(len(found), k=1 if self.family == "signs" else 0)
-        best = np.argsort(-found[first, second], kind="stable")[: self.keep]
+        strength = found[first, second]
+        keep = min(self.keep, len(strength))
+        best = np.argpartition(-strength, keep - 1)[:keep] if keep else np.arange(0)
+        best = best[np.argsort(-strength[best], kind="stable")]
         self.picked_ = np.stack([first[best], second[best]])
         return self
 
