@@ -357,3 +357,16 @@ def test_vectors_that_take_no_planting_are_not_called_safe():
     status, _, reason = status_of(played)
     assert status == "could-not-measure"
     assert "planted" in reason
+
+
+def test_an_adversary_that_lacks_the_words_leaves_the_question_open():
+    """Public text of another kind: most words of the targets are not in it, so that reading none says nothing."""
+    stuff = toy_material(known=200, targets=100)
+    other = Corpus.of([f"{text} nothing{i % 3}" for i, text in enumerate(stuff.target.texts)])
+    strange = replace(stuff, known=Corpus.of([f"word{i % 7} other{i % 5} apple" for i in range(200)]), target=other)
+    noise = np.random.default_rng(0).standard_normal((300, 48)).astype(np.float32)
+    game = toy_game("inversion")
+    deal = game.deal(replace(strange, known_vectors=noise[:200], target_vectors=noise[200:]))
+    assert deal.doubt
+    status, _, reason = status_of(play(game, ATTACKS.get("inversion/portfolio")(seed=0), deal, 0, calibrate=True))
+    assert (status, reason) == ("inconclusive", deal.doubt)

@@ -110,7 +110,7 @@ def _detection(
     game: Any, attack: Any, deal: Deal[Any, Any], played: Round, repeats: int, seed: int
 ) -> Detection | None:
     """How small a leak would have been found, asked where none was found; None where the game can't plant any."""
-    if not _takes_plantings(game, attack, deal) or played.leaks or np.isnan(played.excess.value):
+    if played.leaks or deal.doubt or np.isnan(played.excess.value) or not _takes_plantings(game, attack, deal):
         return None
     try:
         return detect(game, attack, deal, played.excess, repeats, seed_for(seed, "calibration"))
@@ -130,6 +130,8 @@ def check_attack_works(
     """Proof that the attack would show a leak: it did, or it found a planted one, or it answers held-back pairs."""
     if played.leaks:
         return Check(True, "the attack succeeds on the vectors under attack")
+    if deal.doubt:
+        return Check(True, "not put to the test: whatever it misses, finding nothing would say nothing here")
     if detection is not None:
         if detection.kinds:
             return Check(True, "the attack finds leaks planted into these vectors")

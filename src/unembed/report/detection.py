@@ -23,7 +23,10 @@ def would_have_found(finding: Finding) -> str | None:
         always = "always found, however large" if found.kinds else "found, however large"
         return f"no leak that was planted into these vectors was {always}"
     size = difference(found.size, finding.metric).lstrip("+")
-    planted = " and ".join(_KINDS.get(kind, kind) for kind in found.kinds)
-    blind = " and ".join(_KINDS.get(kind, kind) for kind in found.blind)
+    planted, blind = (_listed([_KINDS.get(kind, kind) for kind in kinds]) for kinds in (found.kinds, found.blind))
     but = f"; leaks {blind} are not seen by this attack" if blind else ""
     return f"a leak of {size} above guessing, planted {planted}, was found in ten plantings out of ten{but}"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
