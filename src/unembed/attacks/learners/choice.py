@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from unembed.attacks.learners.candidates import Candidate
 from unembed.encoders.base import Vectors
@@ -67,6 +68,7 @@ class Chosen:
     scores: dict[str, float]
 
 
+@threadpool_limits.wrap(limits=1)  # type: ignore[untyped-decorator]
 def choose(
     candidates: Sequence[Candidate],
     rows: dict[bool, FloatRows],
@@ -81,20 +83,6 @@ def choose(
     ``score`` rates answers for the given rows, higher is better. Runs in one thread: the products are so small that
     several threads wait for each other, ten times as long on a busy machine.
     """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
-        return _chosen(candidates, rows, target, score, answers, seed)
-
-
-def _chosen(
-    candidates: Sequence[Candidate],
-    rows: dict[bool, FloatRows],
-    target: NDArray[Any],
-    score: Callable[[NDArray[Any], NDArray[np.int64]], float],
-    answers: Callable[[Candidate, Any, FloatRows], NDArray[Any]],
-    seed: int,
-) -> Chosen:
     if len(candidates) == 1:
         only = candidates[0]
         return Chosen(only, _fitted(only, rows[only.raw], target), {})
