@@ -370,3 +370,16 @@ def test_an_adversary_that_lacks_the_words_leaves_the_question_open():
     assert deal.doubt
     status, _, reason = status_of(play(game, ATTACKS.get("inversion/portfolio")(seed=0), deal, 0, calibrate=True))
     assert (status, reason) == ("inconclusive", deal.doubt)
+
+
+def test_the_luck_of_too_few_pairs_is_not_known():
+    """A keyword with two training texts loses one kind when a part of them is left out: no figure, and no failure."""
+    game = toy_game("keyword")
+    deal = game.deal(toy_material(known=200, targets=100))
+    rows = tuple(
+        own[np.r_[np.flatnonzero(y)[:1], np.flatnonzero(~y)[:9]]]
+        for own, y in zip(deal.knowledge.rows, deal.knowledge.labels, strict=True)
+    )
+    few = replace(deal.knowledge, rows=rows, labels=tuple(np.arange(10) == 0 for _ in rows))
+    attack = ATTACKS.get("keyword/svm")(seed=0)
+    assert luck_of_pairs(game, attack, replace(deal, knowledge=few), 5, 0) is None

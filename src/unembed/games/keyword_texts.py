@@ -47,15 +47,18 @@ class KeywordKnowledge:
 
 
 def rows_of(knowledge: KeywordKnowledge, kept: IntArray) -> KeywordKnowledge:
-    """The same adversary with some of its training rows."""
+    """The same adversary with some of its training rows, which must leave texts of both kinds for every keyword."""
     place = np.full(int(knowledge.vectors.shape[0]), -1, dtype=np.int64)
     place[kept] = np.arange(len(kept))
     chosen = [place[rows] >= 0 for rows in knowledge.rows]
+    left = [labels[keep] for labels, keep in zip(knowledge.labels, chosen, strict=True)]
+    if any(not labels.any() or labels.all() for labels in left):
+        raise CannotMeasureError("of some keyword too few texts are left to learn from")
     return replace(
         knowledge,
         vectors=knowledge.vectors[kept],
         rows=tuple(place[rows[keep]] for rows, keep in zip(knowledge.rows, chosen, strict=True)),
-        labels=tuple(labels[keep] for labels, keep in zip(knowledge.labels, chosen, strict=True)),
+        labels=tuple(left),
         texts=tuple(knowledge.texts[i] for i in kept) if knowledge.texts else (),
     )
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from unembed.errors import CannotMeasureError
 from unembed.games.base import Deal, Example, Rehearsable, Scores
 from unembed.games.calibration import Detection, detect, found_at_all
 from unembed.games.levels import Level, level_of
@@ -151,8 +152,11 @@ def check_attack_works(
 
 def _answers_held_back(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> bool:
     """Whether the attack, taught some of the adversary's pairs, does better than guessing on the others."""
-    knowledge, vectors, truth = game.rehearsal(deal.knowledge, seed)
-    answers = clone(attack).set_params(seed=seed_for(seed, "attack")).fit(knowledge).run(vectors)
+    try:
+        knowledge, vectors, truth = game.rehearsal(deal.knowledge, seed)
+        answers = clone(attack).set_params(seed=seed_for(seed, "attack")).fit(knowledge).run(vectors)
+    except CannotMeasureError:
+        return False
     check_guess(answers)
     blind = game.judge(truth, game.prior_guess(knowledge, int(vectors.shape[0])), seed)
     gain = game.judge(truth, answers, seed).excess_over(blind)
