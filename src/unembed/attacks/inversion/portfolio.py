@@ -18,7 +18,8 @@ from unembed.games.threat import Capability
 from unembed.nn.features import check_vectors
 from unembed.params import Parametrised
 
-#: With fewer pairs a trained network is behind regression, and takes a hundred times as long.
+#: A network takes some fifty times as long as regression. On 4,000 news texts it was behind with 1,000 pairs (F1 0.20
+#: against 0.22) and slightly ahead with 2,500 (0.29 against 0.28); where it pays was not measured further.
 NETWORK_FROM = 5_000
 
 
