@@ -3,8 +3,8 @@
 Each learns from pairs and answers with one confidence per vector and word; thresholds are chosen outside.
 
 Regression is ridge regression from vectors to word indicators, all words from one factorisation: with 1,000 pairs it
-read slightly more than a trained network (F1 0.22 and 0.20 on news), in a fiftieth of the time. Cost: n · m² for the Gram matrix of the smaller side m
-(pairs or columns), then m² · words.
+read slightly more than a trained network (F1 0.22 and 0.20 on news), in a fiftieth of the time.
+Cost: n · m² for the Gram matrix of the smaller side m (pairs or columns), then m² · words.
 Look-up is for encodings in which a word has a column of its own or shares it with few others: counts, hashes, tf-idf.
 """
 
