@@ -86,7 +86,7 @@ class ExternalSpec(Part):
 
     texts: str = "generator:public-text"
     column: str | None = None
-    rows: int = Field(default=3000, ge=4)
+    rows: int = Field(default=2000, ge=4)
 
 
 class KeywordSpec(Part):
@@ -94,7 +94,7 @@ class KeywordSpec(Part):
 
     words: list[str] = Field(default_factory=list)
     propose: int = Field(default=10, ge=1, le=200)
-    samples: int = Field(default=200, ge=8)
+    samples: int = Field(default=120, ge=8)
 
 
 class NamesSpec(Part):
@@ -224,11 +224,11 @@ class AuditSpec(Part):
 
 #: What ``quick`` means: fewer of everything, the same questions, adversaries and attacks.
 QUICK: dict[str, Any] = {
-    "data": {"max_texts": 2000},
+    "data": {"max_texts": 1200},
     "external": {"rows": 1000},
     "keyword": {"samples": 60},
     "pattern": {"pairs": 1500},
-    "max_targets": 1000,
+    "max_targets": 600,
     "params": {"inversion/sparse-coding": {"weakest": 0.1}},
 }
 

@@ -100,7 +100,7 @@ class KeywordGame(Parametrised):
         self,
         *,
         keywords: Sequence[str] = (),
-        samples: int = 200,
+        samples: int = 120,
         substitution: str = "double",
         asked: int = 500,
         place: str | None = None,

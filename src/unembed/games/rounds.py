@@ -23,6 +23,8 @@ from unembed.seeds import generator, seed_for
 
 #: An excess this small is not called a leak, however narrow its interval.
 SMALLEST_LEAK = 0.01
+#: Random vectors that an attack is asked about at most: what it says of them knows nothing of any target.
+MOST_NOISE = 300
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def play_round(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> Round
         "prior": game.prior_guess(deal.knowledge, targets),
         # What an attack says of a vector does not depend on its place, so the shuffled answers are the shuffled guess.
         "shuffled": guess[rng.permutation(targets)],
-        "random": attack.run(random_like(deal.vectors, rng)),
+        "random": _answers_to_noise(attack, deal.vectors, rng),
     }
     if isinstance(game, OwnFloors):
         unknowing |= game.own_floors(deal.truth, guess)
@@ -77,6 +79,13 @@ def play_round(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> Round
     floor = strongest_elsewhere(list(floors.values()), generator(seed, "halves"))
     excess = scores.excess_over(floor)
     return Round(guess, scores, floors, floor, excess, queries, fit_seconds, run_seconds)
+
+
+def _answers_to_noise(attack: Any, vectors: Any, rng: np.random.Generator) -> Any:
+    """What the attack says of random vectors, an answer per target; so few of them serve all, in random order."""
+    targets = int(vectors.shape[0])
+    answers = attack.run(random_like(vectors[np.sort(rng.permutation(targets)[:MOST_NOISE])], rng))
+    return answers if targets <= MOST_NOISE else answers[rng.permutation(np.arange(targets) % MOST_NOISE)]
 
 
 def strongest_elsewhere(floors: list[Scores], rng: np.random.Generator) -> Scores:

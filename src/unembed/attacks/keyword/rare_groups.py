@@ -81,9 +81,10 @@ def _search(ordered: FloatArray, lowest: float, spread: float, share: float, mov
     least = 0.5 / len(ordered)
     highest = float(ordered[-max(3, round(share * len(ordered) / 2)) :].mean())
     place = max(lowest, highest) if moving else lowest
+    places = np.arange(len(ordered), dtype=np.float64)
     for _ in range(ROUNDS):
-        ranks = [(1 - share) / 2, (1 - share) * ONE_BELOW]
-        centre, below = np.interp(ranks, np.linspace(0, 1, len(ordered)), ordered)
+        ranks = np.array([(1 - share) / 2, (1 - share) * ONE_BELOW])
+        centre, below = np.interp(ranks * (len(ordered) - 1), places, ordered)
         width = max(float(centre - below), 1e-9)
         found = Groups(float(centre), width, max(place, float(centre)), max(spread, width), share)
         belonging = expit(found.odds(ordered))
