@@ -3,6 +3,7 @@
     python benchmarks/planted.py labels --vectors news.npy     accuracy beside the Bayes limit, and the status
     python benchmarks/planted.py limit --vectors news.npy      whether leaks of the stated smallest size are found
     python benchmarks/planted.py noise                         how often pure noise is called a leak
+    python benchmarks/planted.py audits                        the same through whole audits, with words and keywords
 
 ``--vectors`` is a file of vectors (.npy), for example of news: 4,000 rows suffice. Without it, normal ones are made.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
 import warnings
 from collections import Counter
@@ -37,7 +39,7 @@ TARGETS = 1000
 def main() -> int:
     """Run one of the three experiments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("labels", "limit", "noise"))
+    parser.add_argument("what", choices=("labels", "limit", "noise", "audits"))
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=2)
@@ -48,7 +50,8 @@ def main() -> int:
         else np.random.default_rng(0).standard_normal((4000, 384))
     )
     started = time.perf_counter()
-    {"labels": labels, "limit": limit, "noise": noise}[given.what](np.asarray(vectors, float), given.seeds, given.jobs)
+    run = {"labels": labels, "limit": limit, "noise": noise, "audits": audits}[given.what]
+    run(np.asarray(vectors, float), given.seeds, given.jobs)
     print(f"{time.perf_counter() - started:.0f} s with {given.jobs} jobs")
     return 0
 
@@ -154,6 +157,43 @@ def _noise(what: str, seed: int) -> str:
         return status_of(_played(rows, [f"v{int(y)}" for y in drawn], 600, seed))[0]
     except CannotMeasureError:
         return "refused"
+
+
+def audits(vectors: np.ndarray, seeds: int, jobs: int) -> None:
+    """Audits of 1,000 invented messages whose vectors know nothing: statuses by game, and verdicts."""
+    found = Parallel(jobs)(delayed(_audit)(seed) for seed in range(6 * seeds))
+    for game in sorted({game for findings, _ in found for game, _ in findings}):
+        print(game, dict(Counter(status for findings, _ in found for g, status in findings if g == game)))
+    statuses = [status for findings, _ in found for _, status in findings]
+    print(f"leaks in {statuses.count('leak')} of {len(statuses)} findings")
+    print("verdicts:", dict(Counter(level for _, level in found)))
+
+
+def _audit(seed: int) -> tuple[list[tuple[str, str]], str]:
+    import csv
+
+    from unembed.audit.execute import audit
+    from unembed.audit.spec import build_spec
+    from unembed.corpora.generators.messages import generate_messages
+
+    warnings.simplefilter("ignore")
+    messages = generate_messages(1000, seed=seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with (folder / "texts.csv").open("w", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            rows.writerow(["text", "topic", "author"])
+            rows.writerows(zip(messages.texts, messages.column("topic"), messages.column("author"), strict=True))
+        noise = np.random.default_rng([seed, 5]).standard_normal((len(messages), 384), dtype=np.float32)
+        np.save(folder / "noise.npy", noise)
+        data = {
+            "texts": str(folder / "texts.csv"),
+            "column": "text",
+            "attributes": ["topic", "author"],
+            "vectors": str(folder / "noise.npy"),
+        }
+        run, _ = audit(build_spec({"data": data, "seed": seed, "run": {"folder": str(folder / "run")}}))
+    return [(f.game, f.status) for f in run.findings], run.verdict.level
 
 
 def _played(rows: np.ndarray, values: list, known: int, seed: int, *, calibrate: bool = True):  # type: ignore[no-untyped-def]

@@ -19,7 +19,7 @@ from unembed.games.number import NumberGame
 from unembed.games.planting import CannotPlantError
 from unembed.games.play import Check, play, status_of
 from unembed.games.repeats import luck_of_pairs, widened
-from unembed.games.rounds import check_guess, play_round, strongest_elsewhere
+from unembed.games.rounds import MOST_NOISE, check_guess, play_round, strongest_elsewhere
 from unembed.games.threat import ADVERSARIES
 from unembed.metrics.classes import top_k_hits
 from unembed.metrics.estimate import Estimate
@@ -72,6 +72,10 @@ class Answers(Parametrised):
 
 def not_a_number(kept, vectors, classes):
     return np.full((len(vectors), classes), np.nan)
+
+
+def guessing(kept, vectors, classes):
+    return np.random.default_rng(0).standard_normal((len(vectors), classes))
 
 
 def remembers(knowledge):
@@ -156,6 +160,27 @@ class TestPortfolio:
         }
         assert read["inversion/portfolio"] > 0.5
         assert read["inversion/portfolio"] > read["inversion/mlc"]
+
+    def test_words_of_vectors_without_any_are_guessed_by_their_frequency(self):
+        """With few pairs a reader of noise would fall clearly behind guessing and look broken."""
+        rng = np.random.default_rng(4)
+        words = [f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(200)]
+        share = 1 / np.arange(2, 202)
+        texts = [" ".join(rng.choice(words, size=10, replace=False, p=share / share.sum())) for _ in range(450)]
+        noise = rng.standard_normal((450, 64)).astype(np.float32)
+        stuff = Material(
+            target=Corpus.of(texts[150:]),
+            known=Corpus.of(texts[:150]),
+            target_vectors=noise[150:],
+            known_vectors=noise[:150],
+            encode=lambda asked: noise[: len(asked)],
+            adversary=ADVERSARIES["insider"],
+            seed=0,
+        )
+        game, attack = toy_game("inversion"), ATTACKS.get("inversion/portfolio")(seed=0)
+        played = play_round(game, attack, game.deal(stuff), 0)
+        assert attack.chosen_ == "frequencies of the words"
+        assert played.excess.low <= 0 <= played.excess.high
 
 
 class TestBrokenAttacks:
@@ -273,6 +298,21 @@ def test_the_size_of_a_planted_leak_is_what_an_ideal_reader_scores():
 
 
 class TestFloors:
+    def test_few_random_vectors_serve_many_targets(self):
+        """An attack is asked about no more than some hundred random vectors, and each target gets an answer."""
+        asked = []
+
+        class Counts(Answers):
+            def run(self, vectors):
+                asked.append(len(vectors))
+                return super().run(vectors)
+
+        rng = np.random.default_rng(5)
+        game, deal = dealt(rng.standard_normal((1500, 8)), label(1500, rng), 300)
+        played = play_round(game, Counts(answer=guessing), deal, 0)
+        assert asked == [1200, MOST_NOISE]
+        assert len(played.floors["random"].parts) == 1200
+
     def test_the_strongest_of_many_equal_floors_is_not_flattered(self):
         """Three coins: the strongest of them by its own result would be above one half."""
         rng = np.random.default_rng(0)

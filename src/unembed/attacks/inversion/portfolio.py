@@ -21,10 +21,12 @@ from unembed.params import Parametrised
 #: A network takes some fifty times as long as regression. On 4,000 news texts it was behind with 1,000 pairs (F1 0.20
 #: against 0.22) and slightly ahead with 2,500 (0.29 against 0.28); where it pays was not measured further.
 NETWORK_FROM = 5_000
+#: Pairs held back where a tenth is less: fewer choose by luck.
+ENOUGH_HELD = 100
 
 
 class InversionPortfolio(Parametrised):
-    """Regression, neighbours, look-up of columns and, with enough pairs, a network; ``chosen_`` names the winner.
+    """Frequencies, regression, neighbours, columns and, with enough pairs, a network; ``chosen_`` names the winner.
 
     ``quick`` leaves the network out, and most settings of the others; ``only`` names the one reader that takes part.
     """
@@ -48,13 +50,13 @@ class InversionPortfolio(Parametrised):
         self.seed = seed
 
     def fit(self, knowledge: InversionKnowledge) -> Self:
-        """Choose reader and thresholds by content-word F1 on a tenth of the pairs, then learn from all."""
+        """Choose reader and thresholds by content-word F1 on held-back pairs, then learn from all."""
         n = check_pairs(knowledge)
         check_vectors(knowledge.vectors)
         self.dimension_ = int(knowledge.vectors.shape[1])
         self.words_ = int(knowledge.labels.shape[1])
         content = knowledge.vocabulary.content
-        held, rest = held_back(n, 0.1, self.seed)
+        held, rest = held_back(n, max(0.1, min(1 / 3, ENOUGH_HELD / n)), self.seed)
         asked, truth = knowledge.vectors[held], knowledge.labels[held].tocsr()
         best: tuple[float, WordReader, Any] | None = None
         readers = readers_for(knowledge.vectors, quick=self.quick)

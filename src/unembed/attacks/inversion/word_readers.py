@@ -1,4 +1,4 @@
-"""Cheap ways to read words off vectors: regression, nearest neighbours, look-up of columns.
+"""Cheap ways to read words off vectors: frequencies, regression, nearest neighbours, look-up of columns.
 
 Each learns from pairs and answers with one confidence per vector and word; thresholds are chosen outside.
 
@@ -39,6 +39,21 @@ class WordReader(Protocol):
     def confidences(self, vectors: Vectors, least: float) -> csr_matrix:
         """Confidences of at least ``least``, as CSR ``[vectors, words]``."""
         ...
+
+
+class Frequencies:
+    """How frequent each word is, whatever the vector: wins where the others read nothing, so that they don't guess."""
+
+    name = "frequencies of the words"
+
+    def fit(self, vectors: Vectors, labels: csr_matrix) -> Self:
+        """Count."""
+        self.share_ = np.asarray(labels.mean(axis=0), dtype=np.float64).ravel()
+        return self
+
+    def confidences(self, vectors: Vectors, least: float) -> csr_matrix:
+        """The same for every vector."""
+        return _in_blocks(lambda part: np.tile(self.share_, (int(part.shape[0]), 1)), vectors, least)
 
 
 class Regression:
@@ -168,7 +183,8 @@ class Columns:
 
 def readers_for(vectors: Vectors, *, quick: bool = False) -> list[WordReader]:
     """Those that fit the encoding; ``quick``: one setting of each."""
-    chosen: list[WordReader] = [Regression(s) for s in ((0.3,) if quick else (0.03, 0.1, 0.3, 1.0, 3.0))]
+    chosen: list[WordReader] = [Frequencies()]
+    chosen += [Regression(s) for s in ((0.3,) if quick else (0.03, 0.1, 0.3, 1.0, 3.0))]
     chosen += [Neighbours(k) for k in ((30,) if quick else (3, 30))]
     return [*chosen, Columns()] if Columns.applies_to(vectors) else chosen
 

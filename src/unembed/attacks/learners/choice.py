@@ -26,7 +26,7 @@ AHEAD = 4
 #: With more rows than this a single fold tells the candidates apart.
 ENOUGH = 6000
 
-FloatRows = NDArray[np.float64]
+FloatRows = NDArray[np.floating[Any]]
 
 
 class Rows:
@@ -34,7 +34,11 @@ class Rows:
 
     Common units centre the vectors and divide all columns by one number, so that a rotation of the space changes
     nothing that a learner sees. Sparse vectors keep the columns seen in training, in both forms scaled alone.
+    ``kind`` is their precision: classes are told apart as well in single precision, in half the time.
     """
+
+    def __init__(self, kind: type[np.floating[Any]] = np.float64) -> None:
+        self.kind = kind
 
     def fit(self, vectors: Vectors) -> Rows:
         """Learn means and scales."""
@@ -55,8 +59,9 @@ class Rows:
     def of(self, vectors: Vectors, raw: bool) -> FloatRows:
         """The rows in one of the forms."""
         if raw:
-            return np.asarray((self.plain_.transform(vectors).astype(np.float64) - self.centre_) / self.unit_)
-        return np.asarray(self.each_.transform(vectors), dtype=np.float64)
+            common = (self.plain_.transform(vectors).astype(np.float64) - self.centre_) / self.unit_
+            return np.asarray(common, dtype=self.kind)
+        return np.asarray(self.each_.transform(vectors), dtype=self.kind)
 
 
 @dataclass(frozen=True)
