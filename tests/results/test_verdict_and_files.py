@@ -6,6 +6,8 @@ import pytest
 
 from unembed.audit.assemble import adversary_card
 from unembed.errors import DataError, UsageError
+from unembed.games import GAMES
+from unembed.games.base import claim_of
 from unembed.games.threat import ADVERSARIES
 from unembed.metrics.estimate import Estimate, undefined
 from unembed.results.io import read_run, write_atomically
@@ -38,7 +40,8 @@ def finding(adversary="insider", game="keyword", value=0.9, floor=0.5, status="l
         "cost": Cost(capabilities=[], pairs=1, queries=0, targets=1, fit_seconds=1, run_seconds=1),
         "seed": 0,
     }
-    return Finding(**{**facts, **more})
+    found = Finding(**{**facts, **more})
+    return found.model_copy(update={"claim": claim_of(GAMES.get(game), found)})
 
 
 def safe(adversary="insider", size=0.05, **more):

@@ -27,7 +27,7 @@ from unembed.encoders.base import Encoder, Vectors
 from unembed.encoders.cache import inside
 from unembed.errors import CannotMeasureError, UnembedError, place_of
 from unembed.games import GAMES
-from unembed.games.base import Lineup, Material
+from unembed.games.base import GameFacts, Lineup, Material, claim_of
 from unembed.games.calibration import Detection
 from unembed.games.play import Play, play, status_of
 from unembed.games.threat import ADVERSARIES, Adversary, Capability
@@ -35,10 +35,6 @@ from unembed.registry import Registry, source_digest
 from unembed.results.io import write_atomically
 from unembed.results.schema import CellRecord, Cost, Detects, Finding, Floor, Sample, Slice, Trust
 from unembed.seeds import generator, seed_for
-
-#: Kinds of slices, and parameters of games, that hold words of the collection or names.
-MASKED_SLICES = ("class", "keyword", "word", "name")
-MASKED_PARAMS = ("keywords", "names", "swap_in", "scored_words")
 
 
 class CellResult(Sealed):
@@ -126,13 +122,20 @@ def _shown_identity(task: Task) -> dict[str, Any]:
     """The identity as the result file shows it: proposed keywords and people's names are masked."""
     identity = task.cell.identity
     params = identity["game"]["params"]
-    hidden = {k: [mask(w) for w in params[k]] for k in MASKED_PARAMS if params.get(k)} if task.masked_slices else {}
+    private = _facts(identity).private_params if task.masked_slices else ()
+    hidden = {k: [mask(w) for w in params[k]] for k in private if params.get(k)}
     return {**identity, "game": {**identity["game"], "params": {**params, **hidden}}}
+
+
+def _facts(identity: dict[str, Any]) -> GameFacts:
+    facts: GameFacts = GAMES.get(identity["game"]["name"]).facts
+    return facts
 
 
 def _unmasked(identity: dict[str, Any]) -> Any:
     """The part of an identity that is never masked, as JSON keeps it."""
-    params = {k: v for k, v in identity["game"]["params"].items() if k not in MASKED_PARAMS}
+    private = _facts(identity).private_params
+    params = {k: v for k, v in identity["game"]["params"].items() if k not in private}
     return json.loads(json.dumps({**identity, "game": {**identity["game"], "params": params}}))
 
 
@@ -281,7 +284,7 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str, notes:
     status, level, reason = status_of(played, yardstick=facts.reads_texts)
     adversary = ADVERSARIES[identity["adversary"]]
     target_ids = load_corpus(Path(task.work) / "target.parquet").ids
-    return Finding(
+    finding = Finding(
         id=f"{identity['game']['name']}-{task.cell.key[:8]}",
         cell=task.cell.key,
         game=identity["game"]["name"],
@@ -323,6 +326,7 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str, notes:
         seed=task.cell.seed,
         notes=notes,
     )
+    return finding.model_copy(update={"claim": claim_of(game, finding)})
 
 
 def _defense_name(identity: dict[str, Any] | None) -> str | None:
@@ -337,12 +341,13 @@ def _defense_name(identity: dict[str, Any] | None) -> str | None:
 def _slices(task: Task, played: Play) -> list[Slice]:
     """Words and names of classes come from the collection, so they are masked like samples."""
     slices = []
+    private = _facts(task.cell.identity).private_slices
     numbers: Counter[str] = Counter()
     for part in played.scores.slices:
         numbers[part.kind] += 1
         # A further figure of the same parts says so after a comma: "keyword, average precision".
         what = part.kind.split(",")[0]
-        hidden = task.masked_slices and what in MASKED_SLICES
+        hidden = task.masked_slices and what in private
         floor = played.floor_slices.get((part.kind, part.name)) if part.floor is None else part.floor
         name = f"{mask(part.name)} ({what} {numbers[part.kind]})" if hidden else part.name
         slices.append(Slice(kind=part.kind, name=name, estimate=part.estimate, floor=floor, clear=part.clear))

@@ -29,6 +29,7 @@ from unembed.audit.workspace import load_corpus, load_vectors, save_corpus, save
 from unembed.corpora.corpus import Corpus
 from unembed.encoders import build_encoder
 from unembed.errors import CannotMeasureError
+from unembed.games import GAMES
 from unembed.games.base import Material
 from unembed.games.rounds import play_round
 from unembed.games.threat import Capability
@@ -36,8 +37,6 @@ from unembed.results.io import write_atomically
 from unembed.results.schema import Reference, Skipped
 from unembed.seeds import generator, seed_for
 
-#: Games whose targets are the texts themselves and whose adversaries announce no queries.
-GAMES_WITH_REFERENCES = ("inversion", "attribute", "number")
 #: Of more texts a sample is taken, on either side: a scale need not be as fine as the measurement.
 MOST_TEXTS = 2000
 #: Goes up when references are played in another way: old files are then not taken for new ones.
@@ -88,7 +87,7 @@ def takes_references(cell: Cell) -> bool:
     identity = cell.identity
     facts = ATTACKS.get(identity["attack"]["name"]).facts
     return (
-        identity["game"]["name"] in GAMES_WITH_REFERENCES
+        GAMES.get(identity["game"]["name"]).facts.with_references
         and identity["pairs"] is None
         and identity["defense"] is None
         and facts.cost == "seconds"

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UnknownNameError, UsageError
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.columns import absent, as_number, holds_quantities
 from unembed.games.planting import Kind, Planted, nearest_code_rate, strength_for, write_codes
 from unembed.games.rows import hold_back
@@ -78,6 +78,8 @@ class AttributeGame(Parametrised):
         version=5,
         plays_texts=True,
         evidence=("accuracy", "top5_accuracy"),
+        private_slices=("class",),
+        with_references=True,
     )
 
     def __init__(
@@ -96,6 +98,18 @@ class AttributeGame(Parametrised):
         self.labels_per_class = labels_per_class
         self.numbers = numbers
         self.baseline = baseline
+
+    @staticmethod
+    def claim(found: Figures) -> str:
+        """What the adversary can do, in words."""
+        told = (
+            f"can tell '{found.subject}' with a balanced accuracy of {found.estimate.value:.0%}, every value counted "
+            f"alike (guessing: {found.floor.value:.0%})"
+        )
+        plain, always = found.secondary.get("accuracy"), found.secondary_floors.get("accuracy")
+        if plain is None or always is None or abs(plain.value - found.estimate.value) < 0.01:
+            return told
+        return f"{told}, which is {plain.value:.0%} of all texts (always naming the most frequent value: {always:.0%})"
 
     @property
     def subject(self) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,9 @@ class GameFacts:
     ``evidence``: further metrics that must agree before a finding says "no leak found".
     ``counts_hits``: the metric is a share of right answers, so that a multiple of the floor means something.
     ``exposed``: the metric that counts texts laid open, where there is one.
+    ``private_params``, ``private_slices``: parameters, and kinds of slices, that hold words of the collection or names
+    of people. They are masked in results.
+    ``with_references``: the question is asked of reference encoders too. It needs no queries then.
     """
 
     name: str
@@ -55,6 +58,9 @@ class GameFacts:
     evidence: tuple[str, ...] = ()
     counts_hits: bool = True
     exposed: str | None = None
+    private_params: tuple[str, ...] = ()
+    private_slices: tuple[str, ...] = ()
+    with_references: bool = False
 
     @property
     def played_by(self) -> str:
@@ -290,6 +296,38 @@ class OwnFloors(Protocol):
     def own_floors(self, truth: Any, guess: Any) -> dict[str, Any]:
         """Floors by name, each a guess that is judged like the attack's."""
         ...
+
+
+class Figures(Protocol):
+    """The figures of a finding, as far as a claim needs them."""
+
+    game: str
+    subject: str | None
+    about: Literal["collection", "encoder"]
+    estimate: Estimate
+    floor: Estimate
+    secondary: dict[str, Estimate]
+    secondary_floors: dict[str, float]
+
+
+@runtime_checkable
+class Claiming(Protocol):
+    """A game that says in its own words what an adversary can do."""
+
+    @staticmethod
+    def claim(found: Figures) -> str:
+        """The end of a sentence that begins with the adversary: "can tell …".
+
+        Where the finding is about the encoder, because no text of the user's is a target, a sentence of its own.
+        """
+        ...
+
+
+def claim_of(game: object, found: Figures) -> str:
+    """The game's own claim, or a plain one."""
+    if isinstance(game, Claiming):
+        return game.claim(found)
+    return f"scores {found.estimate.value:.0%} in '{found.game}' (guessing: {found.floor.value:.0%})"
 
 
 def check_game(candidate: object) -> str | None:

@@ -25,7 +25,7 @@ from scipy.sparse import issparse
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Lineup, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Lineup, Material, Scores, SliceScore
 from unembed.games.rows import hold_back, stack_rows
 from unembed.games.threat import Adversary
 from unembed.metrics.estimate import share
@@ -104,6 +104,14 @@ class FingerprintGame(Parametrised):
         self.candidates = candidates
         self.samples = samples
         self.targets = targets
+
+    @staticmethod
+    def claim(found: Figures) -> str:
+        """What the adversary can do, in words."""
+        return (
+            f"can tell from a single vector which encoder made it ({found.estimate.value:.0%} right against others, "
+            f"guessing: {found.floor.value:.0%})"
+        )
 
     @property
     def subject(self) -> str | None:

@@ -20,7 +20,7 @@ from unembed.corpora.corpus import Corpus
 from unembed.corpora.words import Vocabulary, build_vocabulary, stop_words, word_sets, words
 from unembed.encoders.base import Vectors, WhiteBoxEncoder, is_white_box
 from unembed.errors import CannotMeasureError
-from unembed.games.base import Deal, Detail, Example, GameFacts, Material, Queries, Scores
+from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, Material, Queries, Scores
 from unembed.games.inversion_scores import detail
 from unembed.games.planting import Kind, Planted, PlantedWords, planted_words, strength_for, write_codes
 from unembed.games.rows import hold_back
@@ -111,6 +111,9 @@ class InversionGame(Parametrised):
         version=4,
         evidence=("content_precision", "content_recall", "weighted_f1"),
         exposed="texts_half_recovered",
+        private_params=("names", "scored_words"),
+        private_slices=("word", "name"),
+        with_references=True,
     )
 
     def __init__(
@@ -131,6 +134,21 @@ class InversionGame(Parametrised):
         self.classes = classes
         self.names = names
         self.scored_words = scored_words
+
+    @staticmethod
+    def claim(found: Figures) -> str:
+        """What the adversary can do, in words."""
+        figures = found.secondary
+        if "content_recall" not in figures:
+            return f"can read back words with a score of {found.estimate.value:.0%} (guessing: {found.floor.value:.0%})"
+        blind = found.secondary_floors.get("content_precision")
+        guessed = "" if blind is None else f"; guessing: {blind:.0%}"
+        half = figures.get("texts_half_recovered")
+        texts = f" and at least half of them of {half.value:.0%} of the texts" if half and half.value >= 0.01 else ""
+        return (
+            f"can read back {figures['content_recall'].value:.0%} of the meaningful words{texts} "
+            f"({figures['content_precision'].value:.0%} of the words they name are right{guessed})"
+        )
 
     @property
     def subject(self) -> str | None:

@@ -25,8 +25,8 @@ from unembed.corpora.corpus import Corpus
 from unembed.corpora.substitution import contains_keyword
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
-from unembed.games.keyword_scores import store_scores
+from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.keyword_scores import FIRST_N, HALF, PREVALENCE, store_scores
 from unembed.games.keyword_texts import (
     KeywordKnowledge,
     Training,
@@ -94,6 +94,8 @@ class KeywordGame(Parametrised):
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
         version=3,
         evidence=("average_precision",),
+        private_params=("keywords",),
+        private_slices=("keyword",),
     )
 
     def __init__(
@@ -114,6 +116,22 @@ class KeywordGame(Parametrised):
         self.place = place
         self.contrast = contrast
         self.absent = absent
+
+    @staticmethod
+    def claim(found: Figures) -> str:
+        """What the adversary can do, in words."""
+        told = (
+            f"can tell whether a given word occurs in a text with a balanced accuracy of {found.estimate.value:.0%} "
+            f"(guessing: {found.floor.value:.0%})"
+        )
+        first, half = (found.secondary.get(name) for name in (FIRST_N, HALF))
+        share = found.secondary.get(PREVALENCE)
+        if first is None or half is None or share is None:
+            return told
+        return (
+            f"{told}; {share.value:.1%} of all texts hold such a word, and of as many texts, the surest first, "
+            f"{first.value:.0%} do; half of those with the word are found in {half.value:.0%} of all (guessing: 50%)"
+        )
 
     @property
     def subject(self) -> str | None:

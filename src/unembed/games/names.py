@@ -25,7 +25,7 @@ from unembed.corpora.swapping import remove_name, scored_word, swap_name
 from unembed.corpora.words import Vocabulary, words
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.inversion import InversionGuess, InversionKnowledge, knowledge_of, pairs_of, words_of
 from unembed.games.rows import hold_back
 from unembed.games.threat import Adversary
@@ -87,6 +87,8 @@ class NamesGame(Parametrised):
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
         version=2,
         attacks_of="inversion",
+        private_params=("names", "swap_in"),
+        private_slices=("name",),
     )
 
     def __init__(
@@ -111,6 +113,14 @@ class NamesGame(Parametrised):
         self.vocabulary_size = vocabulary_size
         self.min_count = min_count
         self.language = language
+
+    @staticmethod
+    def claim(found: Figures) -> str:
+        """What the adversary can do, in words."""
+        return (
+            f"can read back {found.estimate.value:.0%} of the names that were put into other people's sentences "
+            f"(guessing: {found.floor.value:.0%})"
+        )
 
     @property
     def subject(self) -> str | None:

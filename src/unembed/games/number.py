@@ -19,7 +19,7 @@ from scipy.stats import norm, rankdata
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.columns import absent, as_number
 from unembed.games.planting import Kind, Planted, strength_for, write_codes
 from unembed.games.threat import Adversary
@@ -65,11 +65,18 @@ class NumberGame(Parametrised):
         version=2,
         evidence=("r2", "correlation"),
         counts_hits=False,
+        with_references=True,
     )
 
     def __init__(self, *, column: str, max_labels: int | None = None) -> None:
         self.column = column
         self.max_labels = max_labels
+
+    @staticmethod
+    def claim(found: Figures) -> str:
+        """What the adversary can do, in words."""
+        less = f"{found.estimate.value:.0%} less error"
+        return f"can guess '{found.subject}' with {less} than the best guess without vectors"
 
     @property
     def subject(self) -> str | None:

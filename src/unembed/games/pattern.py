@@ -27,7 +27,7 @@ from unembed.corpora.patterns.pattern import Occurrence, Pattern
 from unembed.corpora.patterns.ready import READY
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
-from unembed.games.base import Deal, Example, GameFacts, IntArray, Material, Scores
+from unembed.games.base import Deal, Example, Figures, GameFacts, IntArray, Material, Scores
 from unembed.games.pattern_ranking import FloatArray, best_wholes
 from unembed.games.pattern_scores import score_pattern
 from unembed.games.rows import hold_back, stack_rows
@@ -122,6 +122,19 @@ class PatternGame(Parametrised):
         self.sentences = sentences
         self.pairs = pairs
         self.planted = planted
+
+    @staticmethod
+    def claim(found: Figures) -> str:
+        """What the adversary can do, in words."""
+        value, floor = f"{found.estimate.value:.0%}", f"{found.floor.value:.0%}"
+        if found.about == "collection":
+            return f"can read {value} of the parts of a secret of the form '{found.subject}' (guessing: {floor})"
+        whole = found.secondary.get("whole_top1")
+        wholes = "" if whole is None else f", {whole.value:.1%} of the whole secrets"
+        return (
+            f"No text holds a secret of the form '{found.subject}'; of texts that did, this encoder would give away "
+            f"{value} of the parts{wholes} (guessing: {floor})."
+        )
 
     @property
     def subject(self) -> str | None:

@@ -23,7 +23,7 @@ from unembed.corpora.substitution import contains_keyword
 from unembed.corpora.words import build_vocabulary
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.keyword import EpochGuess, KeywordGuess
 from unembed.games.keyword_texts import (
     KeywordKnowledge,
@@ -75,6 +75,8 @@ class ReassemblyGame(Parametrised):
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
         version=3,
         attacks_of="keyword",
+        private_params=("keywords",),
+        private_slices=("keyword",),
     )
 
     def __init__(
@@ -97,6 +99,14 @@ class ReassemblyGame(Parametrised):
         self.place = place
         self.contrast = contrast
         self.language = language
+
+    @staticmethod
+    def claim(found: Figures) -> str:
+        """What the adversary can do, in words."""
+        return (
+            f"can name {found.estimate.value:.0%} of the listed words of a text among their first guesses (the same "
+            f"list for all: {found.floor.value:.0%})"
+        )
 
     @property
     def subject(self) -> str | None:

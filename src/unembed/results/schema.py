@@ -146,6 +146,7 @@ class Finding(Model):
     status: Status
     level: Level
     reason: str = Field(default="", description="why it has this status, in one sentence")
+    claim: str = Field(default="", description="what the adversary can do, in words: the end of a sentence")
     contrary: list[str] = Field(
         default_factory=list, description="metrics clearly above guessing although the headline is not"
     )

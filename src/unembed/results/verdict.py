@@ -40,13 +40,13 @@ def _leaks(leaks: Sequence[Finding], adversaries: Sequence[AdversaryCard]) -> Ve
     who = {card.name: card for card in adversaries}
     weakest = next(name for name in who if any(f.adversary == name for f in leaks))
     best = _strongest_by_question([f for f in leaks if f.adversary == weakest])
-    claims = [_claim(f) for f in best]
+    claims = [f.claim for f in best]
     listed = claims[0] if len(claims) == 1 else ", ".join(claims[:-1]) + " and " + claims[-1]
     sentence = f"{somebody(who[weakest])} {listed}."
     stronger = [f for f in leaks if f.adversary != weakest and f.headroom > MUCH_MORE * best[0].headroom]
     if stronger:
         top = max(stronger, key=lambda f: f.headroom)
-        sentence += f" {somebody(who[top.adversary])} {_claim(top)}."
+        sentence += f" {somebody(who[top.adversary])} {top.claim}."
         best = [*best, top]
     return Verdict(level=level, sentence=sentence, adversary=weakest, findings=[f.id for f in best])
 
@@ -121,71 +121,5 @@ def _strongest_by_question(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _about_encoder(leaks: Sequence[Finding]) -> str:
-    """Secrets that no text holds: what the encoder would give away, in a sentence of its own."""
-    told = []
-    for f in _strongest_by_question(leaks):
-        whole = f.secondary.get("whole_top1")
-        wholes = f", {whole.value:.1%} of the whole secrets" if whole is not None else ""
-        told.append(
-            f" No text holds a secret of the form '{f.subject}'; of texts that did, this encoder would give away "
-            f"{f.estimate.value:.0%} of the parts{wholes} (guessing: {f.floor.value:.0%})."
-        )
-    return "".join(told)
-
-
-def _claim(finding: Finding) -> str:
-    """One finding as the end of a sentence."""
-    value, floor = f"{finding.estimate.value:.0%}", f"{finding.floor.value:.0%}"
-    if finding.game == "inversion" and "content_recall" in finding.secondary:
-        back, right = finding.secondary["content_recall"].value, finding.secondary["content_precision"].value
-        blind = finding.secondary_floors.get("content_precision")
-        guessed = "" if blind is None else f"; guessing: {blind:.0%}"
-        half = finding.secondary.get("texts_half_recovered")
-        texts = f" and at least half of them of {half.value:.0%} of the texts" if half and half.value >= 0.01 else ""
-        return (
-            f"can read back {back:.0%} of the meaningful words{texts} ({right:.0%} of the words they name are right"
-            f"{guessed})"
-        )
-    if finding.game == "keyword":
-        return (
-            f"can tell whether a given word occurs in a text with a balanced accuracy of {value} (guessing: {floor})"
-            f"{_search(finding)}"
-        )
-    if finding.game == "reassembly":
-        return (
-            f"can name {value} of the listed words of a text among their first guesses (the same list for all: {floor})"
-        )
-    if finding.game == "names":
-        return f"can read back {value} of the names that were put into other people's sentences (guessing: {floor})"
-    if finding.game == "number":
-        return f"can guess '{finding.subject}' with {value} less error than the best guess without vectors"
-    if finding.game == "pattern":
-        return f"can read {value} of the parts of a secret of the form '{finding.subject}' (guessing: {floor})"
-    if finding.game == "attribute":
-        return (
-            f"can tell '{finding.subject}' with a balanced accuracy of {value}, every value counted alike (guessing: "
-            f"{floor}){_at_the_real_share(finding)}"
-        )
-    if finding.game == "fingerprint":
-        return f"can tell from a single vector which encoder made it ({value} right against others, guessing: {floor})"
-    return f"scores {value} in '{finding.game}' (guessing: {floor})"
-
-
-def _at_the_real_share(finding: Finding) -> str:
-    """How many texts are right at the shares the values really have, where that says something else."""
-    plain, always = finding.secondary.get("accuracy"), finding.secondary_floors.get("accuracy")
-    if plain is None or always is None or abs(plain.value - finding.estimate.value) < 0.01:
-        return ""
-    return f", which is {plain.value:.0%} of all texts (always naming the most frequent value: {always:.0%})"
-
-
-def _search(finding: Finding) -> str:
-    """What a search for the word gives over all texts, at its real share."""
-    first, half = finding.secondary.get("precision_among_first_n"), finding.secondary.get("looked_through_to_find_half")
-    share = finding.secondary.get("prevalence")
-    if first is None or half is None or share is None:
-        return ""
-    return (
-        f"; {share.value:.1%} of all texts hold such a word, and of as many texts, the surest first, {first.value:.0%} "
-        f"do; half of those with the word are found in {half.value:.0%} of all (guessing: 50%)"
-    )
+    """What the encoder would give away of texts that nobody has, in sentences of their own."""
+    return "".join(f" {finding.claim}" for finding in _strongest_by_question(leaks))
