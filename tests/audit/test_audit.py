@@ -158,7 +158,7 @@ def test_an_unknown_attack_gets_a_suggestion(place):
 
 def test_quick_only_fills_what_was_not_given():
     quick = build_spec({"quick": True, "data": {"texts": "x"}, "max_targets": 77})
-    assert quick.data.max_texts == 2000
+    assert quick.data.max_texts == 1200
     assert quick.max_targets == 77
     full = build_spec({"data": {"texts": "x"}})
     assert (quick.games, quick.adversaries, quick.attacks) == (full.games, full.adversaries, full.attacks)

@@ -46,7 +46,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
     "share": (0.3, "share", 0.3),
     "curve": ("0.2,0.4", "curve", [0.2, 0.4]),
     "max_targets": (100, "max_targets", 100),
-    "quick": (True, "data.max_texts", 2000),
+    "quick": (True, "data.max_texts", 1200),
     "references": (["minilm", "lsa"], "references", ["minilm", "lsa"]),
     "repeats": (3, "repeats", 3),
     "no_calibration": (True, "calibrate", False),
