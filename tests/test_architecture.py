@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 import unembed
+from unembed.attacks import ATTACKS
+from unembed.games import GAMES
+from unembed.games.threat import ADVERSARIES
 
 PACKAGE = Path(unembed.__file__).parent
 ORDER = [
@@ -67,3 +70,38 @@ def test_importing_loads_nothing_heavy(statement):
 def test_modules_stay_small():
     long = {str(p.relative_to(PACKAGE)): n for p in FILES if (n := len(p.read_text().splitlines())) > 450}
     assert not long
+
+
+NAMING_ROOMS = {"games", "attacks", "papers", "testing"}
+#: Strings that are also the name of a game or adversary, and what they mean where they stand.
+OTHER_MEANINGS = {
+    ("corpora", "names"),  # a class of words, a module
+    ("corpora", "pattern"),  # what a format is called in a message
+    ("encoders", "weights"),  # a key in a file
+    ("results", "weights"),  # what an adversary may hold
+    ("audit", "fingerprint"),  # a digest
+    ("cli", "fingerprint"),  # a command
+}
+
+
+def names_of_questions():
+    """Names of games, attacks and adversaries that come with unembed."""
+    return {*GAMES.registered(), *ATTACKS.registered(), *ADVERSARIES}
+
+
+def strings_in(path):
+    """Every string of a file but its docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented)
+                  and node.body and isinstance(node.body[0], ast.Expr)}  # fmt: skip
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.value
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_only_rooms_of_questions_name_a_question(path):
+    if room_of(path) not in NAMING_ROOMS:
+        named = names_of_questions() & set(strings_in(path))
+        assert not {(room_of(path), name) for name in named} - OTHER_MEANINGS

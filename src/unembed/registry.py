@@ -80,6 +80,11 @@ class Registry(Generic[T]):
         self._see_plugins()
         return sorted(self._targets)
 
+    def registered(self) -> list[str]:
+        """The same in the order of registration."""
+        self._see_plugins()
+        return list(self._targets)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
 

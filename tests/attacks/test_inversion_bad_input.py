@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unembed.attacks import ATTACKS
-from unembed.audit.plan import make_plan
+from unembed.audit.plan import ask, make_plan
 from unembed.audit.prepare import Sides
 from unembed.audit.spec import build_spec
 from unembed.corpora.corpus import Corpus
@@ -74,7 +74,7 @@ def test_a_closed_encoder_is_listed_as_not_tested(name):
     sides = Sides(toy_corpus(20), {"inside": toy_corpus(40, seed=1)}, (), False, [])
     card = EncoderCard("closed", "endpoint", "digest", 48, True, open_weights=False)
     spec = build_spec({"data": {"texts": "x"}, "games": ["inversion"], "attacks": [name], "curve": []})
-    plan = make_plan(spec, sides, card, "")
+    plan = make_plan(spec, sides, ask(spec, sides), card, "")
     assert not plan.cells
     assert [s for s in plan.skipped if s.missing == [Capability.WEIGHTS.value]]
 

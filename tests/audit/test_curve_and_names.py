@@ -3,11 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from planning import planned
 
 from unembed.audit.curve import curve_sizes, log_spaced
 from unembed.audit.execute import audit
-from unembed.audit.plan import make_plan
-from unembed.audit.prepare import read_sides
 from unembed.audit.spec import build_spec, merge
 from unembed.encoders.base import EncoderCard
 from unembed.errors import UsageError
@@ -79,7 +78,7 @@ def spec_for(place, **changes):
 class TestNames:
     def test_attacks_of_inversion_play_names(self, place):
         spec = spec_for(place, games=["inversion", "names"], curve=[])
-        plan = make_plan(spec, read_sides(spec), CARD, "")
+        plan = planned(spec, CARD, "")
         assert [(c.identity["game"]["name"], c.identity["attack"]["name"]) for c in plan.cells] == [
             ("inversion", "inversion/mlc"),
             ("names", "inversion/mlc"),
@@ -87,13 +86,13 @@ class TestNames:
 
     def test_without_a_file_of_names_it_is_listed_as_not_tested(self, place):
         spec = build_spec({"data": {"texts": str(place / "toy.csv")}, "adversaries": ["insider"]})
-        plan = make_plan(spec, read_sides(spec), CARD, "")
+        plan = planned(spec, CARD, "")
         assert "names" not in {c.identity["game"]["name"] for c in plan.cells}
         assert [s.reason for s in plan.skipped if s.what == "names"] == ["no list of names was given (--names FILE)"]
 
     def test_an_outsider_without_a_word_for_the_names_is_listed_as_not_tested(self, place):
         spec = spec_for(place, adversaries=["outsider", "insider"], external={"rows": 200})
-        plan = make_plan(spec, read_sides(spec), CARD, "")
+        plan = planned(spec, CARD, "")
         assert [c.identity["adversary"] for c in plan.cells] == ["insider"]
         assert [s for s in plan.skipped if s.what == "names" and s.adversary == "outsider"]
 
@@ -107,11 +106,11 @@ class TestNames:
     def test_an_attack_of_another_game_is_refused(self, place):
         spec = spec_for(place, attacks=["keyword/svm"])
         with pytest.raises(UsageError, match="plays the game 'keyword'"):
-            make_plan(spec, read_sides(spec), CARD, "")
+            planned(spec, CARD, "")
 
     def test_names_are_found_with_a_list_of_first_names(self, place):
         spec = spec_for(place, names={"file": str(place / "names.txt"), "find": True})
-        plan = make_plan(spec, read_sides(spec), CARD, "")
+        plan = planned(spec, CARD, "")
         assert sorted(plan.cells[0].identity["game"]["params"]["names"]) == ["anna", "bruno", "carla", "dario"]
 
     def test_a_column_without_a_file_is_refused(self):

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planning import planned
 
 from unembed.audit.execute import audit
-from unembed.audit.plan import make_plan
-from unembed.audit.prepare import read_sides
 from unembed.audit.spec import AuditSpec, build_spec
 from unembed.encoders.base import EncoderCard
 from unembed.report.html import render_html
@@ -51,7 +50,7 @@ def spec_for(place: Path, **changes: Any) -> AuditSpec:
 
 
 def asked(spec: AuditSpec) -> set[tuple[str, str]]:
-    plan = make_plan(spec, read_sides(spec), CARD, "v")
+    plan = planned(spec, CARD, "v")
     return {(c.identity["game"]["name"], c.identity["subject"]) for c in plan.cells}
 
 
@@ -66,7 +65,7 @@ def test_each_column_goes_to_its_game(place: Path) -> None:
 
 def test_no_quantities_is_said(place: Path) -> None:
     spec = spec_for(place, data={"texts": str(place / "toy.csv"), "column": "text", "attributes": ["side"]})
-    plan = make_plan(spec, read_sides(spec), CARD, "v")
+    plan = planned(spec, CARD, "v")
     assert [s.reason for s in plan.skipped if s.what == "number"] == ["no attribute column holds quantities"]
 
 

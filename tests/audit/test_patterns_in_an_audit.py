@@ -1,9 +1,10 @@
 """Patterns in an audit: which are played, on whose secrets, and what the result and the reports show."""
 
 import pytest
+from planning import planned
 
 from unembed.audit.execute import audit
-from unembed.audit.plan import make_plan, played_games
+from unembed.audit.plan import ask
 from unembed.audit.prepare import read_sides
 from unembed.audit.spec import build_spec, merge
 from unembed.corpora.patterns import parse_pattern
@@ -85,22 +86,22 @@ def test_where_the_texts_hold_none_the_challenger_writes_some(place):
 def test_made_up_secrets_are_read_once_where_the_collection_adds_nothing(place):
     both = {"adversaries": ["outsider", "insider"], "attacks": ["pattern/fields"]}
     made_up = spec_for(place, pattern={"formats": ["passport"]}, **both)
-    plan = make_plan(made_up, read_sides(made_up), CARD, "")
+    plan = planned(made_up, CARD, "")
     assert [c.identity["adversary"] for c in plan.cells] == ["outsider"]
     assert any(s.adversary == "insider" and "outsider's figure" in s.reason for s in plan.skipped)
     held = spec_for(place, **both)
-    assert len(make_plan(held, read_sides(held), CARD, "").cells) == 2
+    assert len(planned(held, CARD, "").cells) == 2
 
 
 def test_without_a_format_the_game_is_listed_as_left_out(place):
     spec = spec_for(place, games=["keyword", "pattern"], pattern={"formats": []})
-    _, skipped = played_games(spec, read_sides(spec))
+    skipped = ask(spec, read_sides(spec)).skipped
     assert any(s.what == "pattern" and "--pattern" in s.reason for s in skipped)
 
 
 def test_whoever_attacks_a_pattern_knows_its_format_and_nobody_else_is_given_it(place):
     spec = spec_for(place, games=["keyword", "pattern"], keyword={"words": ["copper"]})
-    cells = make_plan(spec, read_sides(spec), CARD, "").cells
+    cells = planned(spec, CARD, "").cells
     for cell in cells:
         knows = Capability.FORMAT in cell.identity["capabilities"]
         assert knows == (cell.identity["game"]["name"] == "pattern")
@@ -116,6 +117,6 @@ def test_a_wrong_format_is_an_error_before_anything_runs(place):
 def test_stored_vectors_without_such_secrets_are_left_out_with_the_reason(place):
     spec = spec_for(place, pattern={"formats": ["iban"]})
     stored = spec.model_copy(update={"data": spec.data.model_copy(update={"vectors": "v.npy"})})
-    games, skipped = played_games(stored, read_sides(spec))
-    assert not games
-    assert any(s.what == "pattern iban" and "without the encoder" in s.reason for s in skipped)
+    asked = ask(stored, read_sides(spec))
+    assert not asked.questions
+    assert any(s.what == "pattern iban" and "without the encoder" in s.reason for s in asked.skipped)

@@ -14,7 +14,7 @@ import pytest
 from unembed.audit.cell import CellResult, Task, run_cell
 from unembed.audit.execute import audit
 from unembed.audit.locking import locked
-from unembed.audit.plan import make_plan
+from unembed.audit.plan import ask, make_plan
 from unembed.audit.prepare import encode_sides, open_encoder, read_sides
 from unembed.audit.spec import AuditSpec, build_spec, merge
 from unembed.encoders.cache import full_card
@@ -94,7 +94,7 @@ def task_for(place: Path, texts: str) -> Task:
     spec = spec_for(place, texts)
     sides = read_sides(spec)
     encoder = open_encoder(spec, sides)
-    cell = make_plan(spec, sides, full_card(encoder), "").cells[0]
+    cell = make_plan(spec, sides, ask(spec, sides), full_card(encoder), "").cells[0]
     work = place / f"work-{texts}"
     encode_sides(sides, encoder, work, lambda *_: None)
     return Task(cell, str(work), str(place / f"{texts}.json"), "leaky", 1, "cpu", False, True)
@@ -196,7 +196,7 @@ class TestEditedPlugins:
     def test_a_default_of_a_defense_and_the_same_value_given_are_one(self, place: Path) -> None:
         name = f"{Path(__file__).parents[1] / 'plugin_package' / 'src' / 'unembed_fixture' / 'parts.py'}:Noise"
         keys = [
-            {c.key for c in make_plan(spec, sides, full_card(open_encoder(spec, sides)), "").cells}
+            {c.key for c in make_plan(spec, sides, ask(spec, sides), full_card(open_encoder(spec, sides)), "").cells}
             for given in ({}, {"scale": 1.0}, {"scale": 2.0})
             for spec in [spec_for(place, defenses=[{"name": name, **given}])]
             for sides in [read_sides(spec)]

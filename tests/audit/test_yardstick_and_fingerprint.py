@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from planning import planned
 
 from unembed.audit.execute import audit
-from unembed.audit.plan import make_plan
-from unembed.audit.prepare import read_sides
 from unembed.audit.spec import AuditSpec, build_spec
 from unembed.encoders.base import EncoderCard
 from unembed.errors import NothingRanError
@@ -44,8 +43,8 @@ def spec_for(place: Path, **changes: Any) -> AuditSpec:
     )
 
 
-def planned(spec: AuditSpec, card: EncoderCard = CARD) -> tuple[list[str], list[str]]:
-    plan = make_plan(spec, read_sides(spec), card, "v")
+def cells_and_reasons(spec: AuditSpec, card: EncoderCard = CARD) -> tuple[list[str], list[str]]:
+    plan = planned(spec, card, "v")
     return [c.identity["attack"]["name"] for c in plan.cells], [s.reason for s in plan.skipped if s.what != "names"]
 
 
@@ -53,8 +52,8 @@ class TestYardstick:
     SIDE: dict[str, Any] = {"data": {"attributes": ["side"]}, "games": ["attribute"]}  # noqa: RUF012
 
     def test_it_is_not_played_unless_it_is_named(self, place: Path) -> None:
-        assert planned(spec_for(place, **self.SIDE))[0] == ["attribute/portfolio"]
-        named = planned(spec_for(place, attacks=["attribute/textcnn"], **self.SIDE))
+        assert cells_and_reasons(spec_for(place, **self.SIDE))[0] == ["attribute/portfolio"]
+        named = cells_and_reasons(spec_for(place, attacks=["attribute/textcnn"], **self.SIDE))
         assert named[0] == ["attribute/textcnn"]
 
     def test_who_was_not_named_lacks_the_texts(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +62,7 @@ class TestYardstick:
         from unembed.attacks.attribute.textcnn import AttributeTextCNN
 
         monkeypatch.setattr(AttributeTextCNN, "facts", replace(AttributeTextCNN.facts, default=True))
-        cells, reasons = planned(spec_for(place, **self.SIDE))
+        cells, reasons = cells_and_reasons(spec_for(place, **self.SIDE))
         assert cells == ["attribute/portfolio"]
         assert "the insider lacks: the texts" in reasons
 
@@ -73,7 +72,7 @@ class TestYardstick:
         from unembed.games.attribute import AttributeGame
 
         monkeypatch.setattr(AttributeGame, "facts", replace(AttributeGame.facts, plays_texts=False))
-        cells, reasons = planned(spec_for(place, attacks=["attribute/textcnn"], **self.SIDE))
+        cells, reasons = cells_and_reasons(spec_for(place, attacks=["attribute/textcnn"], **self.SIDE))
         assert not cells
         assert any(r.startswith("not applicable") for r in reasons)
 
@@ -123,6 +122,6 @@ class TestFingerprint:
     def test_of_stored_vectors_the_verb_is_asked(self, place: Path) -> None:
         np.save(place / "v.npy", np.random.default_rng(0).standard_normal((400, 48)).astype(np.float32))
         spec = spec_for(place, games=["fingerprint"], data={"vectors": str(place / "v.npy")})
-        cells, reasons = planned(spec)
+        cells, reasons = cells_and_reasons(spec)
         assert not cells
         assert any(r.startswith("not applicable: without the encoder") for r in reasons)

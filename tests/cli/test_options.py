@@ -143,7 +143,7 @@ def test_the_audit_file_may_do_without_calibration(tmp_path: Path) -> None:
 
 def test_quick_gives_way_to_what_is_said() -> None:
     spec, _ = audit_request(AuditFlags(texts="t.csv", quick=True, max_texts="77"))
-    assert (spec.data.max_texts, spec.max_targets) == (77, 1000)
+    assert (spec.data.max_texts, spec.max_targets) == (77, 600)
 
 
 def test_attack_is_an_audit_of_one_attack() -> None:
@@ -158,7 +158,7 @@ def test_attack_is_an_audit_of_one_attack() -> None:
     assert (spec.adversaries, spec.curve) == (["outsider"], [0.5])
     spec, _ = attack_request(AttackFlags(name="inversion/mlc", texts="t.csv", names="p.txt"))
     assert spec.games == ["inversion", "names"]
-    with pytest.raises(UsageError, match="goes with the attacks of 'inversion'"):
+    with pytest.raises(UsageError, match="an option of the game 'names' has no effect"):
         attack_request(AttackFlags(name="keyword/svm", texts="t.csv", names="p.txt"))
 
 

@@ -14,6 +14,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SAYS = {
     "library_audit": "attribute/portfolio",
     "own_encoder": "128 dimensions",
+    "own_game": "can tell questions from statements",
     "own_attack": "NearestTexts keeps the contract",
     "gate_from_python": "exit code with the baseline 0",
     "results_as_table": "written: findings.csv",

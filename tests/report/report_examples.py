@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from unembed.games import GAMES
 from unembed.metrics.estimate import Estimate, undefined, wilson
 from unembed.results.schema import (
     AdversaryCard,
@@ -75,6 +76,8 @@ def make_finding(id: str, **changes: Any) -> Finding:
             "detects": Detects(size=0.05, kinds=["axis", "rotated"], tried={"0.05": [10, 10], "0.03": [7, 8]}),
         }
     facts.update(changes)
+    if facts["game"] in GAMES:
+        facts.setdefault("section", GAMES.get(facts["game"]).facts.section)
     return Finding(**facts)
 
 
@@ -266,6 +269,12 @@ def make_run(**changes: Any) -> Run:
                 title="Somebody with part of the collection",
                 description="Holds the vectors, and for another part of the collection also the texts.",
                 capabilities=["vectors", "query access", "shadow corpus", "pairs", "labels"],
+            ),
+            AdversaryCard(
+                name="weights",
+                title="Somebody with part of the collection and the model's weights",
+                description="As the insider, and can also run and take apart the model itself.",
+                capabilities=["vectors", "query access", "shadow corpus", "pairs", "labels", "weights"],
             ),
         ],
         "games": [

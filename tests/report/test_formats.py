@@ -48,6 +48,7 @@ def hostile_run(*, gate: bool) -> Run:
         key = "game" if "game" in part else "name"
         part[key] = part[key].removeprefix(HOSTILE)
     for finding in data["findings"]:
+        finding["section"] = finding["section"] and finding["section"].removeprefix(HOSTILE)
         for part in (*finding["floors"], *finding["slices"]):
             part["kind"] = part["kind"].removeprefix(HOSTILE)
     data["encoder"][HOSTILE] = [HOSTILE, {HOSTILE: HOSTILE}]

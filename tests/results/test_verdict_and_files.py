@@ -14,7 +14,7 @@ from unembed.results.io import read_run, write_atomically
 from unembed.results.schema import Cost, Detects, Finding, Floor, Trust, json_schema, without_times
 from unembed.results.verdict import verdict
 
-WHO = [adversary_card(name) for name in ADVERSARIES]
+WHO = [adversary_card(who) for who in ADVERSARIES.values()]
 
 
 def finding(adversary="insider", game="keyword", value=0.9, floor=0.5, status="leak", level="high", **more):
@@ -79,7 +79,7 @@ def test_an_adversary_is_described_by_all_it_holds(name, held):
 
 
 def test_without_the_encoder_no_access_to_it_is_claimed():
-    insider = adversary_card("insider")
+    insider = adversary_card(ADVERSARIES["insider"])
     alone = insider.model_copy(update={"capabilities": [c for c in insider.capabilities if c != "query access"]})
     sentence = verdict([finding("insider")], [alone]).sentence
     assert sentence.startswith("Somebody with a copy of the vectors and part of the collection can ")

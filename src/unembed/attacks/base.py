@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from unembed.encoders.base import Vectors
 from unembed.games.threat import Capability
@@ -17,7 +17,7 @@ class AttackFacts:
     """What every attack says of itself.
 
     ``version`` goes up whenever the attack's results may change; it is part of a cell's identity.
-    ``default`` attacks run in an audit that names none.
+    ``default`` attacks run in an audit that names none. ``quick`` are parameters that save time in a quick audit.
     """
 
     name: str
@@ -30,6 +30,7 @@ class AttackFacts:
     departures: str | None = None
     version: int = 1
     default: bool = True
+    quick: tuple[tuple[str, Any], ...] = ()
 
     @property
     def reads_texts(self) -> bool:

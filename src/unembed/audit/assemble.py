@@ -16,7 +16,7 @@ from unembed.audit.prepare import Sides
 from unembed.audit.spec import AuditSpec
 from unembed.encoders.base import EncoderCard
 from unembed.games import GAMES
-from unembed.games.threat import ADVERSARIES, Capability
+from unembed.games.threat import Adversary, Capability
 from unembed.gate.baseline import read_baseline
 from unembed.gate.judge import judge
 from unembed.results.schema import AdversaryCard, AttackCard, Environment, GameCard, Run
@@ -65,7 +65,7 @@ def assemble(
         environment=environment(spec),
         encoder=card.as_dict(),
         data=sides.cards,
-        adversaries=[placed_card(a, plan) for a in played],
+        adversaries=[placed_card(a, plan) for a in spec.cast if a.name in played],
         games=[game_card(g) for g in games],
         attacks=[attack_card(a) for a in attacks],
         cells=records,
@@ -73,7 +73,7 @@ def assemble(
         skipped=plan.skipped,
         verdict=verdict(
             findings,
-            [placed_card(a, plan) for a in spec.adversaries],
+            [placed_card(a, plan) for a in spec.cast],
             failed=sum(r.status == "failed" for r in records),
         ),
     )
@@ -84,16 +84,15 @@ def assemble(
     return run.model_copy(update={"gate": gate})
 
 
-def placed_card(name: str, plan: Plan) -> AdversaryCard:
+def placed_card(who: Adversary, plan: Plan) -> AdversaryCard:
     """An adversary with what it holds in this audit: nobody can query an encoder that is not there."""
-    held = {c for cell in plan.cells if cell.identity["adversary"] == name for c in cell.identity["capabilities"]}
-    card = adversary_card(name)
+    held = {c for cell in plan.cells if cell.identity["adversary"] == who.name for c in cell.identity["capabilities"]}
+    card = adversary_card(who)
     return card.model_copy(update={"capabilities": sorted(held - {Capability.TEXTS})}) if held else card
 
 
-def adversary_card(name: str) -> AdversaryCard:
+def adversary_card(who: Adversary) -> AdversaryCard:
     """An adversary as the report shows it."""
-    who = ADVERSARIES[name]
     held = sorted(c.value for c in who.capabilities)
     return AdversaryCard(name=who.name, title=who.title, description=who.description, capabilities=held)
 

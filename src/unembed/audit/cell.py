@@ -30,7 +30,7 @@ from unembed.games import GAMES
 from unembed.games.base import GameFacts, Lineup, Material, claim_of
 from unembed.games.calibration import Detection
 from unembed.games.play import Play, play, status_of
-from unembed.games.threat import ADVERSARIES, Adversary, Capability
+from unembed.games.threat import Adversary, Capability
 from unembed.registry import Registry, source_digest
 from unembed.results.io import write_atomically
 from unembed.results.schema import CellRecord, Cost, Detects, Finding, Floor, Sample, Slice, Trust
@@ -219,9 +219,8 @@ def _material(task: Task) -> Material:
 
 def placed_adversary(identity: dict[str, Any]) -> Adversary:
     """The adversary of a cell with what it holds there."""
-    placed = ADVERSARIES[identity["adversary"]]
-    held = frozenset(Capability(c) for c in identity["capabilities"])
-    return Adversary(placed.name, placed.title, placed.description, held)
+    name, held = identity["adversary"], frozenset(Capability(c) for c in identity["capabilities"])
+    return Adversary(name, name, "", held)
 
 
 def _lineup(
@@ -282,14 +281,13 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str, notes:
     identity = task.cell.identity
     facts = ATTACKS.get(identity["attack"]["name"]).facts
     status, level, reason = status_of(played, yardstick=facts.reads_texts)
-    adversary = ADVERSARIES[identity["adversary"]]
     target_ids = load_corpus(Path(task.work) / "target.parquet").ids
     finding = Finding(
-        id=f"{identity['game']['name']}-{task.cell.key[:8]}",
+        id=f"{game.facts.name}-{task.cell.key[:8]}",
         cell=task.cell.key,
-        game=identity["game"]["name"],
+        game=game.facts.name,
         attack=identity["attack"]["name"],
-        adversary=adversary.name,
+        adversary=identity["adversary"],
         encoder=task.encoder,
         defense=_defense_name(identity["defense"]),
         adaptive=identity["adaptive"],
@@ -297,7 +295,7 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str, notes:
         subject=identity["subject"],
         metric=game.facts.metric,
         estimate=played.estimate,
-        floors=[Floor(kind=k, estimate=e) for k, e in played.floors.items()],  # type: ignore[arg-type]
+        floors=[Floor(kind=k, estimate=e) for k, e in played.floors.items()],
         floor=played.floor,
         excess=played.excess,
         luck=played.luck,
@@ -310,6 +308,7 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str, notes:
         level=level,  # type: ignore[arg-type]
         about="encoder" if deal.about_encoder else "collection",
         reason=reason,
+        section=game.facts.section,
         contrary=list(played.contrary),
         doubt=deal.doubt,
         trust=Trust(trusted=played.check.passed, reason=played.check.reason),

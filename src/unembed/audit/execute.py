@@ -16,7 +16,7 @@ from unembed.audit.folder import RunFolder, now
 from unembed.audit.inspection import inspect_vectors
 from unembed.audit.live import save_recipe
 from unembed.audit.locking import locked
-from unembed.audit.plan import Cell, Plan, deal_seed, make_plan, played_games
+from unembed.audit.plan import Asked, Cell, Plan, ask, deal_seed, make_plan
 from unembed.audit.prepare import Progress, Sides, encode_queries, encode_sides, identify, open_encoder, read_sides
 from unembed.audit.references import open_references, play_references, with_references
 from unembed.audit.spec import AuditSpec
@@ -26,7 +26,7 @@ from unembed.audit.workspace import load_vectors, save_seen
 from unembed.encoders.base import EncoderCard, is_white_box
 from unembed.encoders.cache import full_card, inside
 from unembed.errors import NothingRanError, fenced
-from unembed.games.threat import ADVERSARIES, Capability
+from unembed.games.threat import Capability
 from unembed.results.io import write_run
 from unembed.results.schema import Run
 
@@ -86,7 +86,8 @@ def _measured(
     progress("loading encoder", 1, 1)
     key = identify(encoder, sides.target.texts)
     white_box = is_white_box(inside(encoder))
-    plan = make_plan(spec, sides, card, key, white_box=white_box)
+    asked = ask(spec, sides)
+    plan = make_plan(spec, sides, asked, card, key, white_box=white_box)
     if not plan.cells:
         reasons = "; ".join(dict.fromkeys(s.reason for s in plan.skipped[:4]))
         raise NothingRanError(f"nothing to run: {reasons}")
@@ -94,7 +95,7 @@ def _measured(
     work = folder.work / _work_name(spec, sides, key)
     sides, encoded = remove_vector_twins(sides, encoder, key, folder.path, work, progress)
     sides = with_coverage(sides, encoder)
-    plan = make_plan(spec, sides, card, key, white_box=white_box)
+    plan = make_plan(spec, sides, asked, card, key, white_box=white_box)
     references = open_references(spec, sides, plan.cells, key)
     results = {c.key: r for c in plan.cells if (r := folder.finished(c)) and _reusable(r, spec)}
     missing = [c for c in plan.cells if c.key not in results]
@@ -104,7 +105,7 @@ def _measured(
         if not encoded:
             encode_sides(sides, encoder, work, progress)
         save_seen(sides.seen, work / "target")
-        encode_queries(encoder, wanted_queries(spec, sides, missing), work, progress)
+        encode_queries(encoder, wanted_queries(spec, sides, asked, missing), work, progress)
         if spec.data.vectors is None:
             inspect_vectors(inside(encoder), sides.target.texts, load_vectors(work / "target"))
         save_recipe(spec, encoder, work)
@@ -149,18 +150,17 @@ def _folder_name(spec: AuditSpec, sides: Sides) -> str:
     return f"{stem}-{hashlib.sha256(payload.encode()).hexdigest()[:8]}{shown}"
 
 
-def wanted_queries(spec: AuditSpec, sides: Sides, cells: list[Cell]) -> dict[str, list[str]]:
+def wanted_queries(spec: AuditSpec, sides: Sides, asked: Asked, cells: list[Cell]) -> dict[str, list[str]]:
     """The texts each adversary will want encoded, each once."""
-    games, _ = played_games(spec, sides)
     wanted: dict[str, list[str]] = {}
     for name in dict.fromkeys(c.identity["adversary"] for c in cells):
-        adversary = ADVERSARIES[name]
-        asked: dict[str, None] = {}
+        adversary = next(who for who in spec.cast if who.name == name)
+        texts: dict[str, None] = {}
         if Capability.QUERIES in adversary.capabilities and spec.data.vectors is None:
-            for game in games:
+            for game in (question.game for question in asked.questions):
                 seed = deal_seed(spec.seed, game.facts.name, game.subject)
-                asked.update(dict.fromkeys(game.queries(sides.known[sides.known_to(name)], adversary, seed)))
-        wanted[name] = list(asked)
+                texts.update(dict.fromkeys(game.queries(sides.known[sides.known_to(adversary)], adversary, seed)))
+        wanted[name] = list(texts)
     return wanted
 
 
@@ -176,8 +176,7 @@ def _tasks(
             threads=spec.threads,
             device=spec.device,
             samples=spec.samples,
-            masked_slices=not spec.samples
-            and not (cell.identity["game"]["name"] == "keyword" and sides.keywords_given),
+            masked_slices=not (spec.samples or cell.public),
         )
         for cell in cells
     ]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from unembed.attacks import ATTACKS
 from unembed.attacks.base import AttackFacts
 from unembed.audit.curve import curve_sizes
 from unembed.audit.lineup import no_lineup
-from unembed.audit.names import names_of
-from unembed.audit.patterns import adds_nothing, pattern_games, with_format
 from unembed.audit.prepare import Sides
 from unembed.audit.spec import AuditSpec
 from unembed.defenses import DEFENSES
@@ -20,9 +18,9 @@ from unembed.encoders import ENCODERS
 from unembed.encoders.base import EncoderCard
 from unembed.errors import UsageError
 from unembed.games import GAMES
-from unembed.games.columns import holds_quantities
+from unembed.games.asking import Audited, Question, Seating, questions_of
 from unembed.games.repeats import REPEATS
-from unembed.games.threat import ADVERSARIES, Adversary, Capability
+from unembed.games.threat import Adversary, Capability
 from unembed.registry import source_digest
 from unembed.results.schema import Skipped
 from unembed.seeds import seed_for
@@ -41,6 +39,8 @@ class Cell:
     identity: dict[str, Any]
     seed: int
     deal_seed: int
+    public: bool = False
+    """Whether the user named what it asks for, so that nothing of it needs masking."""
 
     @property
     def label(self) -> str:
@@ -64,115 +64,70 @@ class Plan:
     skipped: list[Skipped]
 
 
-def played_games(spec: AuditSpec, sides: Sides) -> tuple[list[Any], list[Skipped]]:
-    """The games of the spec with their parameters, and those that lack their subject."""
-    games: list[Any] = []
-    skipped: list[Skipped] = []
+@dataclass(frozen=True)
+class Asked:
+    """The questions of an audit, and what is not asked."""
+
+    questions: list[Question]
+    skipped: list[Skipped]
+
+
+def ask(spec: AuditSpec, sides: Sides) -> Asked:
+    """The questions that the spec's games make of the texts and options of the audit."""
+    audited = Audited(
+        target=sides.target,
+        inside=sides.known["inside"],
+        columns=tuple(spec.data.attributes),
+        games=tuple(spec.games),
+        options=spec.options,
+        params=spec.params,
+        can_encode=spec.data.vectors is None,
+    )
+    asked = Asked([], [])
     for name in spec.games:
-        make = GAMES.get(name)
-        given = spec.params.get(name, {})
-        if name == "attribute":
-            if not spec.data.attributes:
-                skipped.append(Skipped(what="attribute", reason="no attribute column was named (--attribute COLUMN)"))
-            columns = [c for c in spec.data.attributes if c not in _quantities(spec, sides)]
-            games += [make(column=column, **given) for column in columns]
-        elif name == "number":
-            columns = _quantities(spec, sides)
-            if not columns:
-                skipped.append(Skipped(what="number", reason="no attribute column holds quantities"))
-            games += [make(column=column, **given) for column in columns]
-        elif name == "keyword":
-            if not sides.keywords:
-                skipped.append(
-                    Skipped(
-                        what="keyword",
-                        reason="no word is frequent enough on both sides; name some (--keyword)",
-                    )
-                )
+        for found in questions_of(name, GAMES.get(name), audited):
+            if isinstance(found, Question):
+                asked.questions.append(replace(found, name=name))
             else:
-                games.append(make(**{"keywords": sides.keywords, "samples": spec.keyword.samples, **given}))
-        elif name == "reassembly" and sides.keywords_given and len(sides.keywords) > make(**given).top:
-            games.append(make(**{"keywords": sides.keywords, **given}))
-        elif name == "names":
-            reason = _no_names(spec)
-            if reason:
-                skipped.append(Skipped(what="names", reason=reason))
-            else:
-                games.append(make(names=names_of(spec.names, sides), **given))
-        elif name == "pattern":
-            made, left_out = pattern_games(spec, sides, given)
-            games += made
-            skipped += left_out
-        elif name == "inversion" and given.get("classes") == "rules":
-            games.append(make(**{"names": names_of(spec.names, sides), **given}))
-        else:
-            games.append(make(**given))
-    return games, skipped
+                asked.skipped.append(Skipped(what=found.what, reason=found.reason))
+    return asked
 
 
-def _quantities(spec: AuditSpec, sides: Sides) -> list[str]:
-    """Attribute columns whose values are quantities: the game of numbers asks for them where it is played."""
-    if "number" not in spec.games or spec.params.get("attribute", {}).get("numbers") == "classes":
-        return []
-    held = sides.known["inside"]
-    return [c for c in spec.data.attributes if holds_quantities(held.column(c))]
-
-
-def _no_names(spec: AuditSpec) -> str | None:
-    if spec.names.file is None:
-        return "no list of names was given (--names FILE)"
-    if spec.data.vectors is not None:
-        return "the vectors come from a file: without the encoder no other name can be put into a sentence"
-    return None
-
-
-def make_plan(spec: AuditSpec, sides: Sides, card: EncoderCard, vectors_digest: str, white_box: bool = False) -> Plan:
+def make_plan(
+    spec: AuditSpec, sides: Sides, asked: Asked, card: EncoderCard, vectors_digest: str, white_box: bool = False
+) -> Plan:
     """Every attack each adversary can carry out; for the rest, the capability that is missing."""
-    asked, skipped = played_games(spec, sides)
-    alone = {game.facts.name: why for game in asked if (why := no_lineup(game, spec, card))}
-    skipped += [Skipped(what=name, reason=why) for name, why in alone.items()]
-    games = [game for game in asked if game.facts.name not in alone]
+    alone = {q.game.facts.name: why for q in asked.questions if (why := no_lineup(q.game, spec, card))}
+    skipped = [*asked.skipped, *(Skipped(what=name, reason=why) for name, why in alone.items())]
     cells: list[Cell] = []
-    for adversary_name in spec.adversaries:
-        adversary = _as_placed(ADVERSARIES[adversary_name], spec, card)
+    for who in spec.cast:
+        adversary = _as_placed(who, spec)
         reason = _not_played(adversary, spec, card, white_box)
         if reason:
             skipped.append(reason)
             continue
-        for game in games:
-            if _speechless(game, adversary, sides):
-                skipped.append(
-                    Skipped(
-                        what=game.facts.name,
-                        adversary=adversary.name,
-                        reason="the public texts this adversary trains on hold none of the names: no word to say",
-                    )
-                )
+        for question in asked.questions:
+            game = question.game
+            if game.facts.name in alone:
                 continue
-            if adds_nothing(game, adversary, spec, sides):
-                skipped.append(
-                    Skipped(
-                        what=f"{game.facts.name} {game.subject}",
-                        adversary=adversary.name,
-                        reason="the secrets are made up and the collection holds none: the outsider's figure again",
-                    )
-                )
+            seated = _seated(game, adversary, spec, sides)
+            if isinstance(seated, Skipped):
+                skipped.append(seated)
                 continue
-            placed = with_format(adversary) if game.facts.name == "pattern" else adversary
             for attack_name in _attacks_for(spec, game.facts.played_by):
                 facts = ATTACKS.get(attack_name).facts
                 if facts.reads_texts and not game.facts.plays_texts:
                     unfit = f"not applicable: '{game.facts.name}' can't be played with texts in place of vectors"
                     skipped.append(Skipped(what=attack_name, adversary=adversary.name, reason=unfit))
                     continue
-                holder = _with_texts(placed) if facts.reads_texts and attack_name in spec.attacks else placed
+                holder = _with_texts(seated) if facts.reads_texts and attack_name in spec.attacks else seated
                 missing = holder.missing(facts.requires)
                 if missing:
                     skipped.append(_missing(attack_name, adversary, missing))
                     continue
-                if _repeats_the_insider(adversary, facts, spec):
+                if _repeats_another(adversary, facts, spec):
                     continue
-                cells += _cells(spec, sides, holder, game, attack_name, card, vectors_digest)
+                cells += _cells(spec, sides, holder, question, attack_name, card, vectors_digest)
     wanted = {GAMES.get(g).facts.played_by for g in spec.games}
     named = [n for n in spec.attacks if ATTACKS.get(n).facts.game not in wanted]
     if named:
@@ -182,34 +137,39 @@ def make_plan(spec: AuditSpec, sides: Sides, card: EncoderCard, vectors_digest: 
     return Plan(list({c.key: c for c in cells}.values()), skipped)
 
 
-def _speechless(game: Any, adversary: Adversary, sides: Sides) -> bool:
-    """Whether an outsider has no word for what is asked: it could not say it, whatever the vectors give away."""
-    corpus = sides.known_to(adversary.name)
-    return game.facts.name == "names" and corpus == "external" and not game.known_to(sides.known[corpus].texts)
+def _seated(game: Any, adversary: Adversary, spec: AuditSpec, sides: Sides) -> Adversary | Skipped:
+    """The adversary as the game lets it play."""
+    what = f"{game.facts.name} {game.subject}" if game.subject else game.facts.name
+    if not isinstance(game, Seating):
+        return adversary
+    seated = game.seat(adversary, sides.known[sides.known_to(adversary)], spec.cast)
+    if isinstance(seated, Adversary):
+        return seated
+    return Skipped(what=what, adversary=adversary.name, reason=seated)
 
 
-def _as_placed(adversary: Adversary, spec: AuditSpec, card: EncoderCard) -> Adversary:
+def _as_placed(adversary: Adversary, spec: AuditSpec) -> Adversary:
     """Nobody can query an encoder that is not there: vectors from a file come alone."""
     if spec.data.vectors is None:
         return adversary
-    held = adversary.capabilities - {Capability.QUERIES}
-    return Adversary(adversary.name, adversary.title, adversary.description, held)
+    return replace(adversary, capabilities=adversary.capabilities - {Capability.QUERIES})
 
 
 def _with_texts(adversary: Adversary) -> Adversary:
     """For a yardstick that was asked for by name: no adversary has the texts under attack of itself."""
-    held = adversary.capabilities | {Capability.TEXTS}
-    return Adversary(adversary.name, adversary.title, adversary.description, held)
+    return replace(adversary, capabilities=adversary.capabilities | {Capability.TEXTS})
 
 
-def _repeats_the_insider(adversary: Adversary, attack: AttackFacts, spec: AuditSpec) -> bool:
-    """What needs no weights gives whoever holds them the insider's figure again."""
-    holds = Capability.WEIGHTS in adversary.capabilities
-    return holds and Capability.WEIGHTS not in attack.requires and "insider" in spec.adversaries
+def _repeats_another(adversary: Adversary, attack: AttackFacts, spec: AuditSpec) -> bool:
+    """What needs no weights gives whoever holds them the figure of somebody with all but the weights again."""
+    if Capability.WEIGHTS not in adversary.capabilities or Capability.WEIGHTS in attack.requires:
+        return False
+    rest = adversary.capabilities - {Capability.WEIGHTS}
+    return any(rest <= _as_placed(other, spec).capabilities for other in spec.cast if other.name != adversary.name)
 
 
 def _not_played(adversary: Adversary, spec: AuditSpec, card: EncoderCard, white_box: bool) -> Skipped | None:
-    if adversary.name == "outsider" and spec.data.vectors is not None:
+    if not adversary.inside and spec.data.vectors is not None:
         return Skipped(
             what="all attacks",
             adversary=adversary.name,
@@ -274,16 +234,16 @@ def _cells(
     spec: AuditSpec,
     sides: Sides,
     adversary: Adversary,
-    game: Any,
+    question: Question,
     attack_name: str,
     card: EncoderCard,
     vectors_digest: str,
 ) -> list[Cell]:
-    """The full-strength cell, the curve over pairs (insider's inversion), and the defended ones."""
-    corpus = sides.known_to(adversary.name)
+    """The full-strength cell, the curve over pairs, and the defended ones."""
+    game, corpus = question.game, sides.known_to(adversary)
     size = len(sides.known[corpus])
     curve: list[int | None] = [None]
-    if game.facts.name == "inversion" and adversary.name == "insider":
+    if game.facts.curve and adversary.inside and Capability.WEIGHTS not in adversary.capabilities:
         curve = [*curve_sizes(spec.curve, size), None]
     variants: list[tuple[dict[str, Any] | None, bool | None]] = [(None, None)]
     # A defense changes vectors, which a yardstick never sees.
@@ -300,7 +260,7 @@ def _cells(
                 "cell": CELL_VERSION,
                 "adversary": adversary.name,
                 "capabilities": sorted(adversary.capabilities),
-                "game": _identity(game.facts.name, game),
+                "game": _identity(question.name, game),
                 "subject": game.subject,
                 "attack": attack,
                 "encoder": card.cache_key("document") or vectors_digest,
@@ -317,7 +277,7 @@ def _cells(
                 "device": spec.device,
                 "seed": spec.seed,
             }
-            cells.append(_cell(identity, spec.seed))
+            cells.append(_cell(identity, spec.seed, question))
     return cells
 
 
@@ -342,13 +302,14 @@ def _identity(name: str, made: Any) -> dict[str, Any]:
     return {"name": name, "version": made.facts.version, "params": _plain(params), "source": source}
 
 
-def _cell(identity: dict[str, Any], seed: int) -> Cell:
+def _cell(identity: dict[str, Any], seed: int, question: Question) -> Cell:
     text = _sorted(identity)
     return Cell(
         key=hashlib.sha256(text.encode()).hexdigest()[:20],
         identity=identity,
         seed=seed_for(seed, "cell", _sorted({k: v for k, v in identity.items() if k not in BESIDE})),
-        deal_seed=deal_seed(seed, identity["game"]["name"], identity["subject"]),
+        deal_seed=deal_seed(seed, question.game.facts.name, identity["subject"]),
+        public=question.public,
     )
 
 

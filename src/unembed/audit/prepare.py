@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unembed.audit.keywords import propose_keywords
 from unembed.audit.spec import AuditSpec
 from unembed.audit.workspace import save_corpus, save_vectors, save_vectors_in_parts
 from unembed.corpora import duplicates, splits
@@ -23,7 +22,8 @@ from unembed.encoders.base import DenseVectors, Encoder, Vectors
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache, full_card
 from unembed.encoders.vectors import VectorsEncoder
 from unembed.errors import CannotMeasureError, DataError, UsageError
-from unembed.games.columns import holds_quantities
+from unembed.games.columns import first_of_classes
+from unembed.games.threat import Adversary
 from unembed.results.schema import DataCard
 from unembed.seeds import seed_for
 
@@ -39,15 +39,13 @@ class Sides:
 
     target: Corpus
     known: dict[str, Corpus]
-    keywords: tuple[str, ...]
-    keywords_given: bool
     cards: list[DataCard]
     seen: NDArray[np.int64] | None = None
     """Up to which character the encoder reads each target, where that is known and some are cut."""
 
-    def known_to(self, adversary: str) -> str:
+    def known_to(self, adversary: Adversary) -> str:
         """Which corpus an adversary trains on."""
-        return "external" if adversary == "outsider" else "inside"
+        return "inside" if adversary.inside else "external"
 
 
 def read_sides(spec: AuditSpec) -> Sides:
@@ -75,13 +73,11 @@ def read_sides(spec: AuditSpec) -> Sides:
         share=spec.share,
         by=None if spec.data.time else spec.data.together,
         time=spec.data.time,
-        attribute=_first_of_classes(spec, corpus),
+        attribute=first_of_classes(spec.data.attributes, corpus, spec.params),
         max_targets=spec.max_targets,
         seed=seed_for(spec.seed, "split"),
     )
     target = split.target
-    words = tuple(dict.fromkeys(w.strip().lower() for w in spec.keyword.words if w.strip()))
-    keywords = words or propose_keywords(split.adversary, target, spec.keyword.propose)
     cards = [
         DataCard(role="corpus", name=corpus.name, rows=len(corpus), fingerprint=corpus.fingerprint, facts=facts),
         DataCard(
@@ -104,17 +100,11 @@ def read_sides(spec: AuditSpec) -> Sides:
         ),
     ]
     known = {"inside": split.adversary}
-    if "outsider" in spec.adversaries and spec.data.vectors is None:
+    if spec.data.vectors is None and not all(adversary.inside for adversary in spec.cast):
         external, card = _read_external(spec, target)
         known["external"] = external
         cards.append(card)
-    return Sides(target, known, keywords, bool(words), cards)
-
-
-def _first_of_classes(spec: AuditSpec, corpus: Corpus) -> str | None:
-    """The first attribute whose values both sides must share; of quantities they need not share a single one."""
-    names = spec.params.get("attribute", {}).get("numbers") == "classes"
-    return next((c for c in spec.data.attributes if names or not holds_quantities(corpus.column(c))), None)
+    return Sides(target, known, cards)
 
 
 def _read_main(spec: AuditSpec) -> tuple[Corpus, dict[str, Any]]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import tomllib
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from unembed.audit.curve import Curve, check_curve
 from unembed.audit.reference_encoders import DEFAULT_REFERENCES, check_reference
 from unembed.corpora.chunks import ORIGIN, chunk_problem
-from unembed.corpora.patterns import parse_pattern
 from unembed.errors import UsageError
-from unembed.games.threat import ADVERSARIES
+from unembed.games import GAMES
+from unembed.games.asking import Options
+from unembed.games.threat import ADVERSARIES, Adversary, Capability
 from unembed.gate.policy import Policy
 from unembed.gate.validation import validate
 
@@ -67,6 +69,31 @@ class DataSpec(Part):
         return self.group or (ORIGIN if self.chunk else None)
 
 
+class AdversarySpec(Part):
+    """An adversary of the user's own: what it holds decides what it can carry out."""
+
+    name: str = Field(min_length=1)
+    title: str | None = None
+    description: str = ""
+    capabilities: list[Capability]
+
+    @model_validator(mode="after")
+    def _holds_something(self) -> AdversarySpec:
+        if Capability.VECTORS not in self.capabilities:
+            raise ValueError("an adversary holds at least the vectors")
+        if not {Capability.SHADOW_CORPUS, Capability.EXTERNAL_CORPUS} & set(self.capabilities):
+            raise ValueError("an adversary needs texts to learn from: 'shadow corpus' or 'external corpus'")
+        if Capability.TEXTS in self.capabilities:
+            raise ValueError("nobody who holds the texts under attack needs their vectors")
+        return self
+
+    @property
+    def adversary(self) -> Adversary:
+        """As the games know it."""
+        held = frozenset(self.capabilities)
+        return Adversary(self.name, self.title or self.name, self.description, held)
+
+
 class EncoderSpec(Part):
     """Who makes the vectors; every other key is an option of that encoder."""
 
@@ -87,47 +114,6 @@ class ExternalSpec(Part):
     texts: str = "generator:public-text"
     column: str | None = None
     rows: int = Field(default=2000, ge=4)
-
-
-class KeywordSpec(Part):
-    """Which words the keyword game asks for; none: proposed from the collection."""
-
-    words: list[str] = Field(default_factory=list)
-    propose: int = Field(default=10, ge=1, le=200)
-    samples: int = Field(default=120, ge=8)
-
-
-class NamesSpec(Part):
-    """Whose names the game of names asks for; without a file it is not played."""
-
-    file: str | None = Field(default=None, description="file of names: one a line, or a table")
-    column: str | None = Field(default=None, description="column of that table")
-    find: bool = Field(default=False, description="the file holds first names: look for names in the texts with it")
-
-    @model_validator(mode="after")
-    def _file_first(self) -> NamesSpec:
-        if self.file is None and (self.column or self.find):
-            raise ValueError("column and find go with a file of names")
-        return self
-
-
-class PatternSpec(Part):
-    """Secrets of which form the pattern game asks for; without a format it is not played."""
-
-    formats: list[str] = Field(default_factory=list, description="names of ready patterns, or formats")
-    sentences: list[str] = Field(default_factory=list, description="sentences round a secret, with {secret} in them")
-    pairs: int = Field(default=4000, ge=20, description="secrets the adversary makes up and has encoded")
-
-    @model_validator(mode="after")
-    def _formats_parse(self) -> PatternSpec:
-        for format in self.formats:
-            try:
-                parse_pattern(format)
-            except UsageError as error:
-                raise ValueError(str(error)) from error
-        if self.sentences and not self.formats:
-            raise ValueError("sentences go with a pattern")
-        return self
 
 
 class DefenseSpec(Part):
@@ -179,10 +165,9 @@ class AuditSpec(Part):
     data: DataSpec
     encoder: EncoderSpec = EncoderSpec()
     external: ExternalSpec = ExternalSpec()
-    adversaries: list[str] = Field(default_factory=lambda: list(ADVERSARIES))
-    games: list[str] = Field(
-        default_factory=lambda: ["inversion", "keyword", "attribute", "number", "names", "pattern"]
-    )
+    adversaries: list[str] = Field(default_factory=lambda: list(ADVERSARIES), description="who attacks, weakest first")
+    adversary: list[AdversarySpec] = Field(default_factory=list, description="adversaries of the user's own")
+    games: list[str] = Field(default_factory=lambda: [n for n, g in _games().items() if g.facts.default])
     attacks: list[str] = Field(default_factory=list, description="none: every default attack of the games")
     params: dict[str, dict[str, Any]] = Field(default_factory=dict, description="parameters by attack or game")
     share: float = Field(default=0.5, gt=0, lt=1, description="share of the collection the insider holds")
@@ -191,9 +176,6 @@ class AuditSpec(Part):
         description='fewer of those pairs: shares, numbers of pairs, or "log" for six points on a logarithmic scale',
     )
     max_targets: int = Field(default=2000, ge=2)
-    keyword: KeywordSpec = KeywordSpec()
-    names: NamesSpec = NamesSpec()
-    pattern: PatternSpec = PatternSpec()
     defenses: list[DefenseSpec] = Field(default_factory=list)
     policy: Policy | None = None
     baseline: str | None = None
@@ -202,15 +184,40 @@ class AuditSpec(Part):
     )
     run: RunSpec = RunSpec()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _own_adversaries_play(cls, data: Any) -> Any:
+        """Whoever describes an adversary wants it to be played, unless they say who is."""
+        if not isinstance(data, dict) or "adversaries" in data or not isinstance(data.get("adversary"), list):
+            return data
+        own = [a["name"] for a in data["adversary"] if isinstance(a, dict) and isinstance(a.get("name"), str)]
+        return {**data, "adversaries": [*ADVERSARIES, *own]}
+
     @model_validator(mode="after")
     def _known_adversaries(self) -> AuditSpec:
+        own = [a.name for a in self.adversary]
+        for name in own:
+            if name in ADVERSARIES or own.count(name) > 1:
+                raise ValueError(f"there is an adversary '{name}' already: give yours another name")
+        known = [*ADVERSARIES, *own]
         for name in self.adversaries:
-            if name not in ADVERSARIES:
-                raise ValueError(f"unknown adversary '{name}'; known: {', '.join(ADVERSARIES)}")
+            if name not in known:
+                raise ValueError(f"unknown adversary '{name}'; known: {', '.join(known)}")
         if not self.adversaries or not self.games:
             raise ValueError("an audit needs at least one adversary and one game")
         check_curve(self.curve)
         return self
+
+    @property
+    def cast(self) -> list[Adversary]:
+        """Who attacks, in the order given."""
+        own = {a.name: a.adversary for a in self.adversary}
+        return [own.get(name) or ADVERSARIES[name] for name in dict.fromkeys(self.adversaries)]
+
+    @property
+    def options(self) -> dict[str, Options]:
+        """What was said to each game, by its name; games without options are not in it."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name in sections()}
 
     @model_validator(mode="after")
     def _known_references(self) -> AuditSpec:
@@ -222,15 +229,36 @@ class AuditSpec(Part):
         return self
 
 
-#: What ``quick`` means: fewer of everything, the same questions, adversaries and attacks.
-QUICK: dict[str, Any] = {
-    "data": {"max_texts": 1200},
-    "external": {"rows": 1000},
-    "keyword": {"samples": 60},
-    "pattern": {"pairs": 1500},
-    "max_targets": 600,
-    "params": {"inversion/sparse-coding": {"weakest": 0.1}},
-}
+def _games() -> dict[str, Any]:
+    """All games that can be loaded, in the order in which they are registered."""
+    working = GAMES.working()
+    return {name: working[name] for name in GAMES.registered() if name in working}
+
+
+@lru_cache
+def sections() -> dict[str, type[Options]]:
+    """The sections of an audit file that belong to games."""
+    return {name: game.Options for name, game in _games().items() if issubclass(getattr(game, "Options", int), Options)}
+
+
+@lru_cache
+def _whole_spec() -> type[AuditSpec]:
+    """The spec with a section for every game that has options."""
+    fields: dict[str, Any] = {name: (made, made()) for name, made in sections().items()}
+    return create_model("AuditSpec", __base__=AuditSpec, __doc__=AuditSpec.__doc__, **fields)
+
+
+def quick_numbers() -> dict[str, Any]:
+    """What ``quick`` means: fewer of everything, the same questions, adversaries and attacks."""
+    from unembed.attacks import ATTACKS
+
+    return {
+        "data": {"max_texts": 1200},
+        "external": {"rows": 1000},
+        "max_targets": 600,
+        "params": {name: dict(a.facts.quick) for name, a in ATTACKS.working().items() if a.facts.quick},
+        **{name: dict(made.quick) for name, made in sections().items() if made.quick},
+    }
 
 
 def read_audit_file(path: Path) -> dict[str, Any]:
@@ -247,8 +275,8 @@ def read_audit_file(path: Path) -> dict[str, Any]:
 
 def build_spec(given: dict[str, Any], where: str = "the audit") -> AuditSpec:
     """Validate plain data; ``quick`` fills what was not given with smaller numbers."""
-    data = merge(QUICK, given) if given.get("quick") else given
-    return validate(AuditSpec, data, where)
+    data = merge(quick_numbers(), given) if given.get("quick") else given
+    return validate(_whole_spec(), data, where)
 
 
 def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

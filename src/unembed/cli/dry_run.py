@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unembed.audit.execute import wanted_queries
-from unembed.audit.plan import Plan, make_plan
+from unembed.audit.plan import Plan, ask, make_plan
 from unembed.audit.prepare import Sides, open_encoder, read_sides
 from unembed.audit.references import takes_references
 from unembed.audit.spec import AuditSpec
@@ -23,11 +23,12 @@ def plan_only(spec: AuditSpec, voice: Voice) -> int:
     endpoint = _endpoint(spec)
     encoder = open_encoder(spec, sides) if endpoint is None else endpoint
     card = full_card(encoder) if endpoint is None else _unasked(endpoint)
-    plan = make_plan(spec, sides, card, "not encoded", white_box=is_white_box(inside(encoder)))
+    asked = ask(spec, sides)
+    plan = make_plan(spec, sides, asked, card, "not encoded", white_box=is_white_box(inside(encoder)))
     if not plan.cells:
         reasons = "; ".join(dict.fromkeys(s.reason for s in plan.skipped[:4]))
         raise NothingRanError(f"nothing to run: {reasons}")
-    queries = wanted_queries(spec, sides, plan.cells)
+    queries = wanted_queries(spec, sides, asked, plan.cells)
     estimate = None
     if endpoint is not None:
         estimate = endpoint.estimate(_texts(sides, queries))

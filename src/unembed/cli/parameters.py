@@ -8,18 +8,11 @@ from typing import Any
 from unembed.attacks import ATTACKS
 from unembed.defenses import DEFENSES
 from unembed.encoders.parameters import typed_options
-from unembed.errors import UnknownNameError, UsageError
+from unembed.errors import PluginError, UnknownNameError, UsageError
 from unembed.games import GAMES
 
-#: Parameters that have an option of their own.
-_ELSEWHERE = {
-    "seed": "--seed",
-    "device": "--device",
-    "column": "--attribute",
-    "keywords": "--keyword",
-    "names": "--names",
-    "pattern": "--pattern",
-}
+#: Parameters that have an option of their own, whoever has them; games name theirs in their facts.
+_ELSEWHERE = {"seed": "--seed", "device": "--device"}
 
 
 def typed_params(given: object) -> dict[str, dict[str, Any]]:
@@ -28,14 +21,23 @@ def typed_params(given: object) -> dict[str, dict[str, Any]]:
         raise UsageError("'params' is a table of tables: one for each attack or game")
     typed: dict[str, dict[str, Any]] = {}
     for owner, values in given.items():
-        if owner in GAMES:
-            kind, make = f"game '{owner}'", GAMES.get(owner)
-        elif owner in ATTACKS or ".py:" in owner:
-            kind, make = f"attack '{owner}'", ATTACKS.get(owner)
-        else:
-            raise UnknownNameError("attack or game", owner, [*ATTACKS, *GAMES])
-        typed[owner] = _typed(make, values, kind)
+        kind, make = _owner(owner)
+        typed[owner] = _typed(make, values, f"{kind} '{owner}'")
     return typed
+
+
+def _owner(name: str) -> tuple[str, Any]:
+    """The game or attack of a name; what stands in a file shows itself which of the two it is."""
+    if name in GAMES:
+        return "game", GAMES.get(name)
+    if name in ATTACKS:
+        return "attack", ATTACKS.get(name)
+    if ".py:" not in name:
+        raise UnknownNameError("attack or game", name, [*ATTACKS, *GAMES])
+    try:
+        return "game", GAMES.get(name)
+    except PluginError:
+        return "attack", ATTACKS.get(name)
 
 
 def typed_defense(given: object) -> object:
@@ -48,14 +50,15 @@ def typed_defense(given: object) -> object:
 
 
 def _typed(make: Any, values: dict[str, Any], kind: str) -> dict[str, Any]:
+    elsewhere = {**_ELSEWHERE, **dict(getattr(make.facts, "set_by", ()))}
     for name in values:
-        if name in _ELSEWHERE:
-            raise UsageError(f"'{name}' of {kind} is set with {_ELSEWHERE[name]}")
+        if name in elsewhere:
+            raise UsageError(f"'{name}' of {kind} is set with {elsewhere[name]}")
     # What the audit itself fills in is not missing.
     absent = {
         n: ""
         for n, p in inspect.signature(make).parameters.items()
-        if p.default is inspect.Parameter.empty and n not in values and n in _ELSEWHERE
+        if p.default is inspect.Parameter.empty and n not in values and n in elsewhere
     }
     typed = typed_options(make, {**absent, **values}, kind=kind)
     return {name: typed[name] for name in values}

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from unembed.audit.spec import AuditSpec, build_spec, merge, read_audit_file
+from unembed.audit.spec import AuditSpec, build_spec, merge, read_audit_file, sections
 from unembed.cli.flags import AttackFlags, AuditFlags, CommonFlags
 from unembed.cli.parameters import typed_defense, typed_params
 from unembed.cli.policies import limit_on_excess, read_policy_table
 from unembed.errors import UsageError
+from unembed.games import GAMES
+from unembed.games.threat import USUAL
 
 _WHERE = "the options"
 
@@ -31,18 +33,22 @@ def attack_request(flags: AttackFlags) -> tuple[AuditSpec, dict[str, Any]]:
     game = ATTACKS.get(flags.name).facts.game
     over = _overlay(flags)
     _put(over, [flags.name], "attacks")
-    _put(over, [game, *(["names"] if flags.names is not None else [])], "games")
-    _put(over, flags.adversary or ["insider"], "adversaries")
+    beside = {name for name in sections() if name in over and GAMES.get(name).facts.played_by == game}
+    _put(over, [game, *sorted(beside - {game})], "games")
+    unheard = [name for name in sections() if name in over and name not in over["games"]]
+    if unheard:
+        raise UsageError(f"'{flags.name}' plays '{game}': an option of the game '{unheard[0]}' has no effect")
+    _put(over, flags.adversary or [USUAL], "adversaries")
     if flags.curve is None:
         _put(over, [], "curve")
-    if game == "attribute" and not flags.attribute:
+    if GAMES.get(game).facts.of_columns and not flags.attribute:
         raise UsageError(f"'{flags.name}' needs a column to infer: add --attribute COLUMN")
-    if game == "pattern" and not flags.pattern:
-        raise UsageError(f"'{flags.name}' needs the form of the secret: add --pattern NAME or FORMAT")
-    if game != "inversion" and flags.names is not None:
-        raise UsageError(f"--names goes with the attacks of 'inversion', not with '{flags.name}'")
     _check_options(flags)
-    return _build({}, over, _WHERE)
+    spec, data = _build({}, over, _WHERE)
+    lacking = spec.options[game].lacking() if game in spec.options else None
+    if lacking:
+        raise UsageError(f"'{flags.name}' needs {lacking}")
+    return spec, data
 
 
 def _build(given: dict[str, Any], over: dict[str, Any], where: str) -> tuple[AuditSpec, dict[str, Any]]:
@@ -81,11 +87,9 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
     _put(over, flags.external, "external", "texts")
     _put(over, flags.external_column, "external", "column")
     _put(over, flags.adversary, "adversaries")
-    _put(over, flags.keyword, "keyword", "words")
-    _put(over, flags.pattern, "pattern", "formats")
-    _put(over, flags.names, "names", "file")
-    _put(over, flags.names_column, "names", "column")
-    _put(over, flags.find_names, "names", "find")
+    for section, options in sections().items():
+        for field, flag in options.flags.items():
+            _put(over, getattr(flags, flag, None), section, field)
     for setting in flags.set_ or []:
         name, value = _pair(setting, "--set")
         owner, dot, parameter = name.rpartition(".")
@@ -166,18 +170,16 @@ def _check_spec(spec: AuditSpec, data: dict[str, Any]) -> None:
         raise UsageError("the vectors come from a file, so there is no encoder to choose: leave one out")
     if spec.data.vectors_column and not spec.data.vectors:
         raise UsageError("--vectors-column goes with --vectors")
-    if spec.data.attributes and not {"attribute", "number"} & set(spec.games):
-        raise UsageError("attribute columns are named, but the game 'attribute' is not played: add it")
-    if spec.keyword.words and "keyword" not in spec.games:
-        raise UsageError("keywords are named, but the game 'keyword' is not played: add it")
-    if spec.pattern.formats and "pattern" not in spec.games:
-        raise UsageError("a pattern is named, but the game 'pattern' is not played: add it")
-    if spec.names.file and "names" not in spec.games:
-        raise UsageError("a file of names is given, but the game 'names' is not played: add it")
-    if data.get("curve") and "inversion" not in spec.games:
-        raise UsageError("the curve belongs to the game 'inversion', which is not played: add it")
-    if "external" in data and ("outsider" not in spec.adversaries or spec.data.vectors):
-        raise UsageError("external text is for the outsider, who is not played here: leave it out")
+    played = [GAMES.get(name).facts for name in spec.games]
+    if spec.data.attributes and not any(facts.of_columns for facts in played):
+        raise UsageError("attribute columns are named, but no game that infers columns is played: add one")
+    for name in sections():
+        if name in data and name not in spec.games:
+            raise UsageError(f"something is said to the game '{name}', which is not played: add it")
+    if data.get("curve") and not any(facts.curve for facts in played):
+        raise UsageError("no game that is played has a curve over pairs: add one, or leave the curve out")
+    if "external" in data and (spec.data.vectors or all(who.inside for who in spec.cast)):
+        raise UsageError("external text is for an outsider, and none is played here: leave it out")
     if spec.baseline and spec.policy is None:
         raise UsageError("a baseline accepts what a policy forbids: add --policy or --max-excess")
 

@@ -11,7 +11,7 @@ recognises that class always and gives nothing away.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UnknownNameError, UsageError
+from unembed.games.asking import Audited, Question, Refused
 from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Material, Scores, SliceScore
-from unembed.games.columns import absent, as_number, holds_quantities
+from unembed.games.columns import absent, as_number, holds_quantities, quantities
 from unembed.games.planting import Kind, Planted, nearest_code_rate, strength_for, write_codes
 from unembed.games.rows import hold_back
 from unembed.games.text_baseline import TextReader
@@ -80,6 +81,9 @@ class AttributeGame(Parametrised):
         evidence=("accuracy", "top5_accuracy"),
         private_slices=("class",),
         with_references=True,
+        of_columns=True,
+        set_by=(("column", "--attribute"),),
+        section="classes",
     )
 
     def __init__(
@@ -98,6 +102,16 @@ class AttributeGame(Parametrised):
         self.labels_per_class = labels_per_class
         self.numbers = numbers
         self.baseline = baseline
+
+    @classmethod
+    def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:
+        """One question per column to infer; quantities are left to the game of numbers, where it is played."""
+        if not audited.columns:
+            yield Refused("attribute", "no attribute column was named (--attribute COLUMN)")
+        numbers = quantities(audited)
+        for column in audited.columns:
+            if column not in numbers:
+                yield Question(cls(column=column, **audited.given("attribute")))
 
     @staticmethod
     def claim(found: Figures) -> str:

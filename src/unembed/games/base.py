@@ -42,6 +42,10 @@ class GameFacts:
     ``exposed``: the metric that counts texts laid open, where there is one.
     ``private_params``, ``private_slices``: parameters, and kinds of slices, that hold words of the collection or names
     of people. They are masked in results.
+    ``section``: the section of the report that shows its findings: words, people, keywords, word lists, classes,
+    numbers, secrets; none: they stand among the measurements alone.
+    ``of_columns``: it asks about columns that the user names. ``set_by``: parameters that have an option of their own.
+    ``default``: an audit asks it unless told otherwise. ``curve``: it is asked of fewer pairs too.
     ``with_references``: the question is asked of reference encoders too. It needs no queries then.
     """
 
@@ -61,6 +65,11 @@ class GameFacts:
     private_params: tuple[str, ...] = ()
     private_slices: tuple[str, ...] = ()
     with_references: bool = False
+    section: str | None = None
+    of_columns: bool = False
+    set_by: tuple[tuple[str, str], ...] = ()
+    default: bool = True
+    curve: bool = False
 
     @property
     def played_by(self) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from unembed.corpora.corpus import Corpus
+from unembed.games.asking import Audited
 
 #: A column of numbers with more distinct values than this is one of quantities, not of classes.
 MOST_NUMBERED_CLASSES = 20
@@ -30,3 +33,16 @@ def holds_quantities(values: Sequence[Any]) -> bool:
     """Whether every value of a column is a number and there are many different ones."""
     numbers = [as_number(v) for v in values if not absent(v)]
     return None not in numbers and len(set(numbers)) > MOST_NUMBERED_CLASSES
+
+
+def first_of_classes(columns: Sequence[str], corpus: Corpus, params: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """The first column whose values both sides must share; of quantities they need not share a single one."""
+    as_classes = params.get("attribute", {}).get("numbers") == "classes"
+    return next((c for c in columns if as_classes or not holds_quantities(corpus.column(c))), None)
+
+
+def quantities(audited: Audited) -> list[str]:
+    """Columns to infer whose values are quantities: the game of numbers asks for them where it is played."""
+    if "number" not in audited.games or audited.given("attribute").get("numbers") == "classes":
+        return []
+    return [c for c in audited.columns if holds_quantities(audited.inside.column(c))]

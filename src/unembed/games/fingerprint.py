@@ -98,6 +98,7 @@ class FingerprintGame(Parametrised):
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.002"),
         version=2,
         needs_lineup=True,
+        default=False,
     )
 
     def __init__(self, *, candidates: Sequence[str] = (), samples: int = 300, targets: int = 500) -> None:

@@ -7,7 +7,7 @@ without looking at a vector.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias, cast
@@ -20,6 +20,7 @@ from unembed.corpora.corpus import Corpus
 from unembed.corpora.words import Vocabulary, build_vocabulary, stop_words, word_sets, words
 from unembed.encoders.base import Vectors, WhiteBoxEncoder, is_white_box
 from unembed.errors import CannotMeasureError
+from unembed.games.asking import Audited, Question, Refused
 from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, Material, Queries, Scores
 from unembed.games.inversion_scores import detail
 from unembed.games.planting import Kind, Planted, PlantedWords, planted_words, strength_for, write_codes
@@ -114,6 +115,9 @@ class InversionGame(Parametrised):
         private_params=("names", "scored_words"),
         private_slices=("word", "name"),
         with_references=True,
+        curve=True,
+        set_by=(("names", "--names"),),
+        section="words",
     )
 
     def __init__(
@@ -134,6 +138,16 @@ class InversionGame(Parametrised):
         self.classes = classes
         self.names = names
         self.scored_words = scored_words
+
+    @classmethod
+    def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:
+        """One question; names are looked up where words are classed by rules."""
+        given = audited.given("inversion")
+        if given.get("classes") == "rules":
+            from unembed.games.names import listed_names
+
+            given = {"names": listed_names(audited), **given}
+        yield Question(cls(**given))
 
     @staticmethod
     def claim(found: Figures) -> str:

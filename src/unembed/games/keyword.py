@@ -13,19 +13,22 @@ always right.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 from scipy.stats import norm
 
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.substitution import contains_keyword
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
+from unembed.games.asking import Audited, Options, Question, Refused
 from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.keyword_proposals import MIN_POSITIVES, named_keywords, propose_keywords
 from unembed.games.keyword_scores import FIRST_N, HALF, PREVALENCE, store_scores
 from unembed.games.keyword_texts import (
     KeywordKnowledge,
@@ -44,8 +47,6 @@ from unembed.params import Parametrised
 from unembed.seeds import generator
 
 __all__ = ["EpochGuess", "KeywordGame", "KeywordGuess", "KeywordKnowledge", "KeywordTruth"]
-
-MIN_POSITIVES = 5
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,21 @@ class EpochGuess:
 KeywordGuess = NDArray[np.float64]
 
 
+class KeywordOptions(Options):
+    """Which words the keyword game asks for; none: proposed from the collection."""
+
+    quick: ClassVar[Mapping[str, Any]] = {"samples": 60}
+    flags: ClassVar[Mapping[str, str]] = {"words": "keyword"}
+
+    words: list[str] = Field(default_factory=list)
+    propose: int = Field(default=10, ge=1, le=200)
+    samples: int = Field(default=120, ge=8)
+
+
 class KeywordGame(Parametrised):
     """Deals training texts per keyword; judges yes/no answers on balanced test sets."""
 
+    Options: ClassVar[type[Options]] = KeywordOptions
     facts: ClassVar[GameFacts] = GameFacts(
         name="keyword",
         question="Does a given word occur in the text behind a vector?",
@@ -96,6 +109,8 @@ class KeywordGame(Parametrised):
         evidence=("average_precision",),
         private_params=("keywords",),
         private_slices=("keyword",),
+        set_by=(("keywords", "--keyword"),),
+        section="keywords",
     )
 
     def __init__(
@@ -116,6 +131,18 @@ class KeywordGame(Parametrised):
         self.place = place
         self.contrast = contrast
         self.absent = absent
+
+    @classmethod
+    def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:
+        """One question about all keywords: those named, else proposed ones."""
+        options = audited.options["keyword"]
+        named = named_keywords(options)
+        keywords = named or propose_keywords(audited.inside, audited.target, options.propose)
+        if not keywords:
+            yield Refused("keyword", "no word is frequent enough on both sides; name some (--keyword)")
+            return
+        settings = {"keywords": keywords, "samples": options.samples, **audited.given("keyword")}
+        yield Question(cls(**settings), public=bool(named))
 
     @staticmethod
     def claim(found: Figures) -> str:

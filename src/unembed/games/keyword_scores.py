@@ -17,6 +17,8 @@ from unembed.metrics.classes import macro_recall
 from unembed.metrics.estimate import LEVEL, Estimate, FloatArray, Measure, bootstrap_all, undefined
 from unembed.seeds import generator
 
+#: The kind of the slices that show single keywords.
+KEYWORD = "keyword"
 AVERAGE_PRECISION = "average_precision"
 FIRST_N = "precision_among_first_n"
 HALF, NINE_TENTHS = "looked_through_to_find_half", "looked_through_to_find_nine_tenths"

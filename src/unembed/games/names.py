@@ -11,20 +11,23 @@ the last word of a name is scored, as in the thesis.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, model_validator
 from scipy.sparse import csr_matrix, issparse
 from scipy.sparse import vstack as sparse_vstack
 
 from unembed.corpora.corpus import Corpus
+from unembed.corpora.names import find_names, read_names
 from unembed.corpora.swapping import remove_name, scored_word, swap_name
 from unembed.corpora.words import Vocabulary, words
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
+from unembed.games.asking import Audited, Options, Question, Refused
 from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.inversion import InversionGuess, InversionKnowledge, knowledge_of, pairs_of, words_of
 from unembed.games.rows import hold_back
@@ -74,9 +77,44 @@ class NameTable:
     training: dict[str, int]
 
 
+class NamesOptions(Options):
+    """Whose names the game of names asks for; without a file it is not played."""
+
+    flags: ClassVar[Mapping[str, str]] = {"file": "names", "column": "names_column", "find": "find_names"}
+
+    file: str | None = Field(default=None, description="file of names: one a line, or a table")
+    column: str | None = Field(default=None, description="column of that table")
+    find: bool = Field(
+        default=False,
+        description="the file holds first names: look for names in the texts with it",
+        json_schema_extra={"option": "find_names"},
+    )
+
+    @model_validator(mode="after")
+    def _file_first(self) -> NamesOptions:
+        if self.file is None and (self.column or self.find):
+            raise ValueError("column and find go with a file of names")
+        return self
+
+
+def listed_names(audited: Audited) -> tuple[str, ...]:
+    """The names of the user's file, or those found in the texts with its help; none where no file is named."""
+    options = audited.options["names"]
+    if options.file is None:
+        return ()
+    listed = read_names(options.file, options.column)
+    if not options.find:
+        return listed
+    found = find_names([*audited.target.texts, *audited.inside.texts], listed)
+    if not found:
+        raise CannotMeasureError(f"no name was found in the texts with the {len(listed)} names of {options.file}")
+    return found
+
+
 class NamesGame(Parametrised):
     """Deals sentences with names, with other names in their place, and without; judges which names come back."""
 
+    Options: ClassVar[type[Options]] = NamesOptions
     facts: ClassVar[GameFacts] = GameFacts(
         name="names",
         question="Can a person's name be read back, also where it does not belong?",
@@ -89,6 +127,8 @@ class NamesGame(Parametrised):
         attacks_of="inversion",
         private_params=("names", "swap_in"),
         private_slices=("name",),
+        set_by=(("names", "--names"),),
+        section="people",
     )
 
     def __init__(
@@ -113,6 +153,24 @@ class NamesGame(Parametrised):
         self.vocabulary_size = vocabulary_size
         self.min_count = min_count
         self.language = language
+
+    @classmethod
+    def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:
+        """One question about all names of the list."""
+        if audited.options["names"].file is None:
+            yield Refused("names", "no list of names was given (--names FILE)")
+        elif not audited.can_encode:
+            yield Refused(
+                "names", "the vectors come from a file: without the encoder no other name can be put into a sentence"
+            )
+        else:
+            yield Question(cls(names=listed_names(audited), **audited.given("names")))
+
+    def seat(self, adversary: Adversary, known: Corpus, others: Sequence[Adversary]) -> Adversary | str:
+        """Whoever has no word for any of the names could not say them, whatever the vectors give away."""
+        if adversary.inside or self.known_to(known.texts):
+            return adversary
+        return "the public texts this adversary trains on hold none of the names: it has no word to say"
 
     @staticmethod
     def claim(found: Figures) -> str:

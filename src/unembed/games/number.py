@@ -8,7 +8,7 @@ themselves, which no adversary knows, so the prior floor, the median of the labe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -19,8 +19,9 @@ from scipy.stats import norm, rankdata
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
+from unembed.games.asking import Audited, Question, Refused
 from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Material, Scores, SliceScore
-from unembed.games.columns import absent, as_number
+from unembed.games.columns import absent, as_number, quantities
 from unembed.games.planting import Kind, Planted, strength_for, write_codes
 from unembed.games.threat import Adversary
 from unembed.metrics.estimate import FloatArray, Measure, bootstrap_all
@@ -66,11 +67,23 @@ class NumberGame(Parametrised):
         evidence=("r2", "correlation"),
         counts_hits=False,
         with_references=True,
+        of_columns=True,
+        set_by=(("column", "--attribute"),),
+        section="numbers",
     )
 
     def __init__(self, *, column: str, max_labels: int | None = None) -> None:
         self.column = column
         self.max_labels = max_labels
+
+    @classmethod
+    def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:
+        """One question per column of quantities."""
+        columns = quantities(audited)
+        if not columns:
+            yield Refused("number", "no attribute column holds quantities")
+        for column in columns:
+            yield Question(cls(column=column, **audited.given("number")))
 
     @staticmethod
     def claim(found: Figures) -> str:

@@ -12,13 +12,14 @@ most positions do, and as a headline they would show safety where there is none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, model_validator
 
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.patterns.carriers import ALONE, Template, fill, own_sentences, templates_from, templates_in
@@ -27,6 +28,7 @@ from unembed.corpora.patterns.pattern import Occurrence, Pattern
 from unembed.corpora.patterns.ready import READY
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
+from unembed.games.asking import Audited, Options, Question, Refused
 from unembed.games.base import Deal, Example, Figures, GameFacts, IntArray, Material, Scores
 from unembed.games.pattern_ranking import FloatArray, best_wholes
 from unembed.games.pattern_scores import score_pattern
@@ -89,9 +91,36 @@ def by_part(table: Any, sizes: Sequence[int]) -> list[Any]:
     return [table[:, a:b] for a, b in pairwise(ends)]
 
 
+class PatternOptions(Options):
+    """Secrets of which form the pattern game asks for; without a format it is not played."""
+
+    quick: ClassVar[Mapping[str, Any]] = {"pairs": 1500}
+    flags: ClassVar[Mapping[str, str]] = {"formats": "pattern"}
+
+    formats: list[str] = Field(default_factory=list, description="names of ready patterns, or formats")
+    sentences: list[str] = Field(default_factory=list, description="sentences round a secret, with {secret} in them")
+    pairs: int = Field(default=4000, ge=20, description="secrets the adversary makes up and has encoded")
+
+    def lacking(self) -> str | None:
+        """A format."""
+        return None if self.formats else "the form of the secret: add --pattern NAME or FORMAT"
+
+    @model_validator(mode="after")
+    def _formats_parse(self) -> PatternOptions:
+        for format in self.formats:
+            try:
+                parse_pattern(format)
+            except UsageError as error:
+                raise ValueError(str(error)) from error
+        if self.sentences and not self.formats:
+            raise ValueError("sentences go with a pattern")
+        return self
+
+
 class PatternGame(Parametrised):
     """Deals vectors of secrets of one form; judges what is read of each part."""
 
+    Options: ClassVar[type[Options]] = PatternOptions
     facts: ClassVar[GameFacts] = GameFacts(
         name="pattern",
         question="Can a number or code of known form be read back from a vector?",
@@ -102,6 +131,8 @@ class PatternGame(Parametrised):
         "can be read off the vectors, in part or whole. Treat the vectors as if they held them.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
         version=2,
+        set_by=(("pattern", "--pattern"),),
+        section="secrets",
     )
 
     def __init__(
@@ -122,6 +153,39 @@ class PatternGame(Parametrised):
         self.sentences = sentences
         self.pairs = pairs
         self.planted = planted
+
+    @classmethod
+    def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:
+        """One question per format; of stored vectors only what stands in the texts can be asked about.
+
+        Where the targets come from is settled here, so that everything is encoded beforehand.
+        """
+        options = audited.options["pattern"]
+        if not options.formats:
+            yield Refused("pattern", "no pattern was named (--pattern NAME or FORMAT)")
+        for format in dict.fromkeys(options.formats):
+            settings = {"pattern": format, "pairs": options.pairs, "sentences": options.sentences}
+            settings |= audited.given("pattern")
+            if settings.get("targets", "auto") == "auto":
+                settings["targets"] = "found" if _holding(format, audited.target) >= FEWEST_FOUND else "planted"
+            if settings["targets"] == "planted" and not audited.can_encode:
+                yield Refused(
+                    f"pattern {format}",
+                    f"fewer than {FEWEST_FOUND} target texts hold such a secret, and without the encoder none can be "
+                    "written down and encoded",
+                )
+            else:
+                yield Question(cls(**settings))
+
+    def seat(self, adversary: Adversary, known: Corpus, others: Sequence[Adversary]) -> Adversary | str:
+        """Whoever attacks a pattern knows its format (Pan, assumption 3a): formats of numbers are public.
+
+        Texts of the collection in which no secret stands give their holder nothing that an outsider lacks.
+        """
+        beside = adversary.inside and not all(other.inside for other in others)
+        if self.targets == "planted" and beside and not _holding(self.pattern, known):
+            return "the secrets are made up and the collection holds none: the outsider's figure again"
+        return replace(adversary, capabilities=adversary.capabilities | {Capability.FORMAT})
 
     @staticmethod
     def claim(found: Figures) -> str:
@@ -321,3 +385,9 @@ def _valid(pattern: Pattern, texts: Sequence[str], notes: list[str], whose: str)
 
 def _columns(pattern: Pattern, found: Sequence[Occurrence]) -> dict[str, list[str]]:
     return {field.name: [o.values[field.name] for o in found] for field in pattern.fields}
+
+
+def _holding(format: str, texts: Corpus) -> int:
+    """How many texts hold a valid secret."""
+    pattern = parse_pattern(format)
+    return sum(any(o.problem is None for o in pattern.find(text)) for text in texts.texts)

@@ -11,7 +11,7 @@ texts is the floor to beat.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,8 +23,10 @@ from unembed.corpora.substitution import contains_keyword
 from unembed.corpora.words import build_vocabulary
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
+from unembed.games.asking import Audited, Question, Refused
 from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.keyword import EpochGuess, KeywordGuess
+from unembed.games.keyword_proposals import named_keywords
 from unembed.games.keyword_texts import (
     KeywordKnowledge,
     Training,
@@ -77,6 +79,9 @@ class ReassemblyGame(Parametrised):
         attacks_of="keyword",
         private_params=("keywords",),
         private_slices=("keyword",),
+        default=False,
+        set_by=(("keywords", "--keyword"),),
+        section="word lists",
     )
 
     def __init__(
@@ -99,6 +104,16 @@ class ReassemblyGame(Parametrised):
         self.place = place
         self.contrast = contrast
         self.language = language
+
+    @classmethod
+    def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:
+        """The keywords that were named, where they are more than fit into the top of the list; else a proposed list."""
+        given = audited.given("reassembly")
+        named = named_keywords(audited.options["keyword"])
+        if len(named) > cls(**given).top:
+            yield Question(cls(**{"keywords": named, **given}))
+        else:
+            yield Question(cls(**given))
 
     @staticmethod
     def claim(found: Figures) -> str:

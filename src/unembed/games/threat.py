@@ -53,6 +53,11 @@ class Adversary:
     description: str
     capabilities: frozenset[Capability]
 
+    @property
+    def inside(self) -> bool:
+        """Whether it holds part of the collection, and not only public text."""
+        return Capability.SHADOW_CORPUS in self.capabilities
+
     def missing(self, required: Iterable[Capability]) -> list[Capability]:
         """Which of the required capabilities this adversary lacks."""
         held = closure(self.capabilities)
@@ -87,3 +92,6 @@ ADVERSARIES: dict[str, Adversary] = {
         _INSIDE | {Capability.WEIGHTS},
     ),
 }
+
+#: Who carries out an attack that is run alone, unless somebody else is named.
+USUAL = "insider"

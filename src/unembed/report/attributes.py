@@ -24,8 +24,7 @@ from unembed.report.readers import Bar, against_floor, share_bar
 from unembed.report.view import Names, measured, tone
 from unembed.results.schema import Finding, Run, Slice
 
-GAME = "attribute"
-NUMBER = "number"
+CLASSES, NUMBERS = "classes", "numbers"
 _QUARTERS = (
     "Share of the error that the vectors take away. Below 0% the best single guess for all lies nearer; in the middle "
     "quarters, where it comes from, it is hard to beat."
@@ -44,8 +43,8 @@ class Attributes:
 
 def attributes(run: Run) -> Attributes | None:
     """The section of a run, or None if no attribute was asked for."""
-    classes = topics(run, GAME, lambda f: [*_sentences(f), *_yardsticks(run, f)], _bars, _rankings)
-    numbers = topics(run, NUMBER, _number_sentences, _number_bars, _number_rankings)
+    classes = topics(run, CLASSES, lambda f: [*_sentences(f), *_yardsticks(run, f)], _bars, _rankings)
+    numbers = topics(run, NUMBERS, _number_sentences, _number_bars, _number_rankings)
     return Attributes(classes, numbers) if classes or numbers else None
 
 
@@ -55,7 +54,7 @@ def classes_of(finding: Finding) -> list[Slice]:
 
 
 def _sentences(finding: Finding) -> list[str]:
-    column, held, classes = finding.subject or "attribute", finding.secondary, classes_of(finding)
+    column, held, classes = finding.subject or "the attribute", finding.secondary, classes_of(finding)
     told = of_hundred(finding.estimate, "is", "are")
     said = [f"Of 100 texts, {told} put to the right “{column}”, a small group counting as much as a large one."]
     said.append(against_floor(finding))
@@ -77,7 +76,7 @@ def _yardsticks(run: Run, finding: Finding) -> list[str]:
     return [
         f"For comparison, given the texts themselves: {with_interval(f.estimate, f.metric)} ({names.attack(f.attack)})."
         for f in run.findings
-        if (f.game, f.subject, f.yardstick, f.curve) == (GAME, finding.subject, True, False)
+        if (f.section, f.subject, f.yardstick, f.curve) == (CLASSES, finding.subject, True, False)
         and f.adversary == finding.adversary
         and measured(f)
     ]
@@ -105,7 +104,7 @@ def _rankings(finding: Finding) -> list[Ranking]:
 
 
 def _number_sentences(finding: Finding) -> list[str]:
-    column, held = finding.subject or "number", finding.secondary
+    column, held = finding.subject or "the number", finding.secondary
     less = with_interval(finding.estimate, "share")
     said = []
     if (error := held.get(ERROR)) is not None:

@@ -25,15 +25,15 @@ from unembed.report import (
 from unembed.report.clean import cleaned
 from unembed.results.schema import Run
 
-#: Games with a section of their own: its anchor, and what the template calls it.
+#: Sections: the anchor, and what the template calls it.
 _SECTIONS = {
-    inversion.GAME: ("reading", "reading"),
-    people.GAME: ("reading", "people"),
-    keywords.GAME: ("keywords", "words"),
-    keywords.LIST: ("keywords", "words"),
-    attributes.GAME: ("attributes", "told"),
-    attributes.NUMBER: ("attributes", "told"),
-    patterns.GAME: ("patterns", "secrets"),
+    inversion.SECTION: ("reading", "reading"),
+    people.SECTION: ("reading", "people"),
+    keywords.SECTION: ("keywords", "words"),
+    keywords.LISTS: ("keywords", "words"),
+    attributes.CLASSES: ("attributes", "told"),
+    attributes.NUMBERS: ("attributes", "told"),
+    patterns.SECTION: ("patterns", "secrets"),
 }
 
 
@@ -78,7 +78,11 @@ def render_html(run: Run) -> str:
         version=__version__,
         games=games,
         **sections,
-        apart={game: anchor for game, (anchor, section) in _SECTIONS.items() if sections[section]},
+        apart={
+            finding.game: _SECTIONS[finding.section][0]
+            for finding in run.findings
+            if finding.section in _SECTIONS and sections[_SECTIONS[finding.section][1]]
+        },
         keys=facts.key_numbers(run),
         level=words.LEVEL[run.verdict.level],
         encoder=facts.encoder_rows(run),

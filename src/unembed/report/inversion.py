@@ -7,9 +7,9 @@ asked for real ones. What a result does not hold is left out.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from unembed.games.threat import ADVERSARIES
 from unembed.report.numbers import MISSING, count, number, of_hundred, with_interval
 from unembed.report.readers import Bar, Reader, against_floor, by_adversary, rank, reader, share_bar, title, who
 from unembed.report.samples import SampleView, sample_view
@@ -17,7 +17,7 @@ from unembed.report.view import CurveView, Names, curves, measured, tone
 from unembed.report.words import TEXT_SHARES
 from unembed.results.schema import Finding, Run, Slice
 
-GAME = "inversion"
+SECTION = "words"
 _HALF = "texts_half_recovered"
 _RIGHT = "content_precision"
 _PARTS = {
@@ -71,7 +71,7 @@ class Reading:
 
 def reading(run: Run) -> Reading | None:
     """The section of a run, or None if nobody tried to read words."""
-    found = [f for f in run.findings if f.game == GAME]
+    found = [f for f in run.findings if f.section == SECTION]
     if not found:
         return None
     names = Names(run)
@@ -84,9 +84,10 @@ def reading(run: Run) -> Reading | None:
         "Right of those named",
     ]
     best = [group[0] for group in groups]
+    held = {who.name: set(who.capabilities) for who in run.adversaries}
 
     def said(finding: Finding) -> list[str]:
-        return [*_sentences(finding), *_better_without(finding, best, names)]
+        return [*_sentences(finding), *_better_without(finding, best, names, held)]
 
     return Reading(
         [reader(finding, names, said, _shares) for finding in best],
@@ -110,25 +111,20 @@ def _sentences(finding: Finding) -> list[str]:
     return said
 
 
-def _better_without(finding: Finding, best: list[Finding], names: Names) -> list[str]:
+def _better_without(finding: Finding, best: list[Finding], names: Names, held: Mapping[str, set[str]]) -> list[str]:
     """Whoever holds more can do what others do with less; said where that reads more than their own attacks."""
     better = [
         f
         for f in best
         if measured(f)
         and (f.defense, f.adaptive) == (finding.defense, finding.adaptive)
-        and _holds_more(finding.adversary, f.adversary)
+        and held.get(finding.adversary, set()) > held.get(f.adversary, set())
         and f.estimate.value > finding.estimate.value
     ]
     if not better:
         return []
     most = max(better, key=lambda f: f.estimate.value)
     return [f"This adversary can also do what is shown under “{who(most, names)}”, which reads more."]
-
-
-def _holds_more(one: str, other: str) -> bool:
-    known = one in ADVERSARIES and other in ADVERSARIES
-    return known and ADVERSARIES[one].capabilities > ADVERSARIES[other].capabilities
 
 
 def _shares(finding: Finding) -> list[Bar]:

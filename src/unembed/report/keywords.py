@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from unembed.games.keyword_scores import AVERAGE_PRECISION, FIRST_N, HALF, PREVALENCE, SLICES
+from unembed.games.keyword_scores import AVERAGE_PRECISION, FIRST_N, HALF, KEYWORD, PREVALENCE, SLICES
 from unembed.report.numbers import count, number, of_hundred
 from unembed.report.ranked import (
     Ranking,
@@ -23,8 +23,7 @@ from unembed.report.readers import Bar, against_floor, share_bar
 from unembed.report.view import tone
 from unembed.results.schema import Finding, Run, Slice
 
-GAME = "keyword"
-LIST = "reassembly"
+SECTION, LISTS = "keywords", "word lists"
 _COLUMNS = ("Word", "Texts asked about", "Told right")
 _STORE_COLUMNS = {
     SLICES[AVERAGE_PRECISION]: "Average precision",
@@ -48,8 +47,8 @@ class Keywords:
 
 def keywords(run: Run) -> Keywords | None:
     """The section of a run, or None if no words were asked for."""
-    asked = topics(run, GAME, _sentences, _bars, _rankings)
-    listed = topics(run, LIST, lambda f: _list_sentences(f, _first(run, f)), _list_bars, _list_rankings)
+    asked = topics(run, SECTION, _sentences, _bars, _rankings)
+    listed = topics(run, LISTS, lambda f: _list_sentences(f, _first(run, f)), _list_bars, _list_rankings)
     return Keywords(asked, listed) if asked or listed else None
 
 
@@ -58,11 +57,11 @@ def words_of(finding: Finding) -> list[Slice]:
 
     Of a word that stands nowhere only false alarms are counted, and always saying no is right: its floor is 1.
     """
-    return by_exposure([s for s in finding.slices if s.kind == "keyword" and s.floor != 1.0])
+    return by_exposure([s for s in finding.slices if s.kind == KEYWORD and s.floor != 1.0])
 
 
 def _nowhere(finding: Finding) -> list[Slice]:
-    return by_exposure([s for s in finding.slices if s.kind == "keyword" and s.floor == 1.0])
+    return by_exposure([s for s in finding.slices if s.kind == KEYWORD and s.floor == 1.0])
 
 
 def _sentences(finding: Finding) -> list[str]:
@@ -121,7 +120,7 @@ def _rankings(finding: Finding) -> list[Ranking]:
     for kind, column in _STORE_COLUMNS.items():
         if parts := by_exposure([s for s in finding.slices if s.kind == kind]):
             found.append(ranking(f"Word by word, over all texts: {column.lower()}", ("Word", "Texts", column), parts))
-    return found + other_kinds(finding, ("keyword", *_STORE_COLUMNS))
+    return found + other_kinds(finding, (KEYWORD, *_STORE_COLUMNS))
 
 
 def _first(run: Run, finding: Finding) -> str:
@@ -160,6 +159,6 @@ def _list_bars(finding: Finding) -> list[Bar]:
 
 
 def _list_rankings(finding: Finding) -> list[Ranking]:
-    words = by_exposure([s.model_copy(update={"floor": None}) for s in finding.slices if s.kind == "keyword"])
+    words = by_exposure([s.model_copy(update={"floor": None}) for s in finding.slices if s.kind == KEYWORD])
     own = [ranking("Word by word", _LIST_COLUMNS, words, colour=tone(finding), note=_NO_FLOOR)] if words else []
-    return own + other_kinds(finding, ("keyword",))
+    return own + other_kinds(finding, (KEYWORD,))

@@ -14,7 +14,7 @@ from unembed.report.samples import SampleView, sample_view
 from unembed.report.view import Names, measured, tone
 from unembed.results.schema import Finding, Run, Slice
 
-GAME = "pattern"
+SECTION = "secrets"
 _ROW, _HEAD = 30, 18
 #: Cells of wider maps hold no figures; they stand in the table.
 _MOST_FIGURES = 16
@@ -43,7 +43,7 @@ class Secret:
 
 def patterns(run: Run) -> list[Secret]:
     """The section of a run, one entry a form; empty if no pattern was asked for."""
-    found = [f for f in run.findings if f.game == GAME and not f.curve]
+    found = [f for f in run.findings if f.section == SECTION and not f.curve]
     names = Names(run)
     secrets = []
     for subject in dict.fromkeys(f.subject or "" for f in found):

@@ -12,7 +12,7 @@ from unembed.report.samples import SampleView, sample_view
 from unembed.report.view import Names, measured, tone
 from unembed.results.schema import Finding, Run
 
-GAME = "names"
+SECTION = "people"
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class People:
 
 def people(run: Run) -> People | None:
     """The section of a run, or None if no names were asked for."""
-    found = [f for f in run.findings if f.game == GAME and not f.curve]
+    found = [f for f in run.findings if f.section == SECTION and not f.curve]
     if not found:
         return None
     names = Names(run)

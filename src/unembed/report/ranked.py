@@ -91,16 +91,16 @@ class Topic:
 
 def topics(
     run: Run,
-    game: str,
+    section: str,
     sentences: Callable[[Finding], list[str]],
     bars: Callable[[Finding], list[Bar]],
     rankings: Callable[[Finding], list[Ranking]],
 ) -> list[Topic]:
-    """The findings of one game, a topic a subject; none where the game was not played.
+    """The findings of one section, a topic per subject; none where it has no findings.
 
     A yardstick reads the texts themselves: it is no adversary and has no card.
     """
-    found = [f for f in run.findings if f.game == game and not f.yardstick]
+    found = [f for f in run.findings if f.section == section and not f.yardstick]
     found = [f for f in found if not f.curve] or found
     names = Names(run)
     listed = []

@@ -39,11 +39,11 @@ class Model(BaseModel):
 
 
 class Floor(Model):
-    """What an adversary scores without the information: prior only, shuffled vectors, random vectors, or vectors
-    of the same texts without what is asked for.
+    """What an adversary scores without the information: "prior" only, "shuffled" vectors, "random" vectors, or what a
+    game has of its own.
     """
 
-    kind: Literal["prior", "shuffled", "random", "without"]
+    kind: str
     estimate: Measured
 
 
@@ -146,6 +146,9 @@ class Finding(Model):
     status: Status
     level: Level
     reason: str = Field(default="", description="why it has this status, in one sentence")
+    section: str | None = Field(
+        default=None, description="the section of the report that shows it; null: none of its own"
+    )
     claim: str = Field(default="", description="what the adversary can do, in words: the end of a sentence")
     contrary: list[str] = Field(
         default_factory=list, description="metrics clearly above guessing although the headline is not"

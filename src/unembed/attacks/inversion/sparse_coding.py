@@ -49,6 +49,7 @@ class SparseCoding(Parametrised):
         title="Sparse coding over the word matrix",
         requires=frozenset({Capability.VECTORS, Capability.PAIRS, Capability.WEIGHTS}),
         cost="minutes",
+        quick=(("weakest", 0.1),),
         paper="song2020",
         section="3.1, eq. 7, Algorithm 1; 6.2",
         departures="M is ridge regression on standardised vectors instead of plain least squares. The same minimum is "

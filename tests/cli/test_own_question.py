@@ -1,0 +1,122 @@
+"""A question in one file outside the package, and an adversary in an audit file: they go through everything."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from command_line import ONCE, call
+
+from unembed.audit.spec import build_spec
+from unembed.errors import UsageError
+from unembed.games.threat import ADVERSARIES, Capability
+
+GAME = Path(__file__).parents[2] / "examples" / "own_game.py"
+SMALL = ("--texts", "generator:messages", "--max-texts", "400", "--encoder", "hashing", "--threads", "1", *ONCE)
+
+FORMER = {
+    "name": "former employee",
+    "title": "Somebody who took a backup along",
+    "capabilities": ["vectors", "shadow corpus", "pairs", "labels"],
+}
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A copy of the file, which may be edited."""
+    file = tmp_path / "mine.py"
+    file.write_text(GAME.read_text(encoding="utf-8"), encoding="utf-8")
+    return file
+
+
+def findings(folder):
+    return json.loads((folder / "run.json").read_text(encoding="utf-8"))["findings"]
+
+
+class TestGame:
+    def test_it_reaches_verdict_reports_and_gate(self, own, tmp_path):
+        reports = ("-o", "r.md", "-o", "r.junit.xml")
+        done = call(
+            ["audit", *SMALL, "--game", f"{own}:AsksGame", "--max-excess", "0.01", "--out", "run", *reports],
+            cwd=tmp_path,
+        )
+        assert done.code == 1, done.err
+        told = "can tell questions from statements in"
+        assert told in " ".join(done.out.split())
+        html = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+        assert told in html
+        assert "Does the text behind a vector ask something?" in html
+        assert told in (tmp_path / "r.md").read_text(encoding="utf-8")
+        assert ElementTree.parse(tmp_path / "r.junit.xml").getroot().iter("testcase")
+        (finding,) = findings(tmp_path / "run")
+        assert (finding["game"], finding["section"], finding["attack"]) == ("asks", "classes", "attribute/portfolio")
+
+    def test_its_parameters_are_set_like_any_other(self, own, tmp_path):
+        name = f"{own}:AsksGame"
+        done = call(
+            ["audit", *SMALL, "--game", name, "--set", f"{name}.mark=you", "--out", "run", "--allow-unmeasured"],
+            cwd=tmp_path,
+        )
+        assert done.code == 0, done.err
+        run = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+        assert run["cells"][0]["identity"]["game"]["params"] == {"mark": "you"}
+
+    def test_an_edited_file_is_another_game(self, own, tmp_path):
+        command = ["audit", *SMALL, "--game", f"{own}:AsksGame", "--out", "run", "--allow-unmeasured"]
+        assert call(command, cwd=tmp_path).code == 0
+        before = findings(tmp_path / "run")[0]
+        assert call(command, cwd=tmp_path).code == 0
+        assert findings(tmp_path / "run")[0]["cell"] == before["cell"]
+        own.write_text(own.read_text(encoding="utf-8").replace('mark: str = "?"', 'mark: str = "you"'))
+        assert call(command, cwd=tmp_path).code == 0
+        assert findings(tmp_path / "run")[0]["cell"] != before["cell"]
+
+
+class TestAdversary:
+    def spec(self, **changes):
+        return build_spec({"data": {"texts": "x"}, "adversary": [FORMER], **changes})
+
+    def test_it_is_played_beside_the_others(self):
+        assert [who.name for who in self.spec().cast] == [*ADVERSARIES, "former employee"]
+
+    def test_it_can_be_played_alone_and_holds_what_is_said(self):
+        (who,) = self.spec(adversaries=["former employee"]).cast
+        assert who.inside
+        assert Capability.QUERIES not in who.capabilities
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"name": "insider"}, "already"),
+            ({"capabilities": ["shadow corpus"]}, "at least the vectors"),
+            ({"capabilities": ["vectors"]}, "texts to learn from"),
+            ({"capabilities": ["vectors", "shadow corpus", "the texts"]}, "texts under attack"),
+            ({"capabilities": ["vectors", "telepathy"]}, "capabilities"),
+        ],
+    )
+    def test_nonsense_is_refused(self, change, message):
+        with pytest.raises(UsageError, match=message):
+            build_spec({"data": {"texts": "x"}, "adversary": [{**FORMER, **change}]})
+
+    def test_it_carries_out_an_audit(self, tmp_path):
+        (tmp_path / "audit.toml").write_text(
+            """
+            adversaries = ["former employee"]
+            games = ["attribute"]
+            [data]
+            texts = "generator:messages"
+            max_texts = 400
+            attributes = ["topic"]
+            [encoder]
+            name = "hashing"
+            [[adversary]]
+            name = "former employee"
+            capabilities = ["vectors", "shadow corpus", "pairs", "labels"]
+            """,
+            encoding="utf-8",
+        )
+        done = call(["audit", "audit.toml", *ONCE, "--out", "run"], cwd=tmp_path)
+        assert done.code == 0, done.err
+        assert "Somebody with a copy of the vectors and part of the collection can tell" in " ".join(done.out.split())
+        (finding,) = findings(tmp_path / "run")
+        assert finding["adversary"] == "former employee"
