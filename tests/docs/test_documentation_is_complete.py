@@ -13,7 +13,7 @@ import typer
 from pydantic import BaseModel
 
 from unembed.attacks import ATTACKS
-from unembed.audit.spec import AuditSpec
+from unembed.audit.spec import whole_spec
 from unembed.cli.app import app
 from unembed.cli.catalogue import registries
 from unembed.encoders import ENCODERS
@@ -117,10 +117,15 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from _models(part)
 
 
-HEADINGS = {"Top level": "Top level", "defenses": "`[[defenses]]`", "rules": "`[[policy.rules]]`"}
+HEADINGS = {
+    "Top level": "Top level",
+    "defenses": "`[[defenses]]`",
+    "adversary": "`[[adversary]]`",
+    "rules": "`[[policy.rules]]`",
+}
 
 
-@pytest.mark.parametrize(("table", "model"), list(tables(AuditSpec)), ids=lambda v: v if isinstance(v, str) else "")
+@pytest.mark.parametrize(("table", "model"), list(tables(whole_spec())), ids=lambda v: v if isinstance(v, str) else "")
 def test_audit_file_keys_are_in_the_reference(table: str, model: type[BaseModel]) -> None:
     heading = HEADINGS.get(table, f"`[{table}]`") if table != "policy" else "`[[policy.rules]]`"
     text = section("reference/audit-file.md", heading)

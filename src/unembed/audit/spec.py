@@ -242,7 +242,7 @@ def sections() -> dict[str, type[Options]]:
 
 
 @lru_cache
-def _whole_spec() -> type[AuditSpec]:
+def whole_spec() -> type[AuditSpec]:
     """The spec with a section for every game that has options."""
     fields: dict[str, Any] = {name: (made, made()) for name, made in sections().items()}
     return create_model("AuditSpec", __base__=AuditSpec, __doc__=AuditSpec.__doc__, **fields)
@@ -276,7 +276,7 @@ def read_audit_file(path: Path) -> dict[str, Any]:
 def build_spec(given: dict[str, Any], where: str = "the audit") -> AuditSpec:
     """Validate plain data; ``quick`` fills what was not given with smaller numbers."""
     data = merge(quick_numbers(), given) if given.get("quick") else given
-    return validate(_whole_spec(), data, where)
+    return validate(whole_spec(), data, where)
 
 
 def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
