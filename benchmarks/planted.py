@@ -60,7 +60,7 @@ def labels(vectors: np.ndarray, seeds: int, jobs: int) -> None:
     """Planted labels of known Bayes limit: mean and worst accuracy over the seeds, and the statuses."""
     print("kind      labels/class  limit  accuracy  worst  statuses")
     cells = [(k, n, b, s) for k in KINDS for n in (500, 50) for b in LIMITS for s in range(seeds)]
-    found = dict(zip(cells, Parallel(jobs)(delayed(_one)(vectors, *cell) for cell in cells), strict=True))
+    found = dict(zip(cells, Parallel(jobs, verbose=1)(delayed(_one)(vectors, *cell) for cell in cells), strict=True))
     for kind in KINDS:
         for n in (500, 50):
             for bayes in LIMITS:
@@ -129,7 +129,7 @@ def limit(vectors: np.ndarray, seeds: int, jobs: int) -> None:
         planted, label = plant(vectors, kind, 0.5 + size, 2000, np.random.default_rng([seed, 11]))
         return kind, status_of(_played(planted, [f"v{y}" for y in label], 1000, seed, calibrate=False))[0] == "leak"
 
-    results = Parallel(jobs)(delayed(found)(seed) for seed in range(4 * seeds))
+    results = Parallel(jobs, verbose=1)(delayed(found)(seed) for seed in range(4 * seeds))
     print(f"found: {sum(hit for _, hit in results)} of {len(results)}")
     for kind in kinds:
         own = [hit for k, hit in results if k == kind]
@@ -140,7 +140,7 @@ def noise(vectors: np.ndarray, seeds: int, jobs: int) -> None:
     """Vectors that know nothing: statuses of classes (2, 5, 50, 5 % positives) and numbers, 300 targets."""
     asked = ("2", "5", "50", "rare", "number")
     cells = [(what, seed) for seed in range(6 * seeds) for what in asked]
-    found = Parallel(jobs)(delayed(_noise)(*cell) for cell in cells)
+    found = Parallel(jobs, verbose=1)(delayed(_noise)(*cell) for cell in cells)
     for what in asked:
         print(what, dict(Counter(s for (w, _), s in zip(cells, found, strict=True) if w == what)))
     leaky = {seed for (_, seed), status in zip(cells, found, strict=True) if status == "leak"}
@@ -161,7 +161,7 @@ def _noise(what: str, seed: int) -> str:
 
 def audits(vectors: np.ndarray, seeds: int, jobs: int) -> None:
     """Audits of 1,000 invented messages whose vectors know nothing: statuses by game, and verdicts."""
-    found = Parallel(jobs)(delayed(_audit)(seed) for seed in range(6 * seeds))
+    found = Parallel(jobs, verbose=1)(delayed(_audit)(seed) for seed in range(6 * seeds))
     for game in sorted({game for findings, _ in found for game, _ in findings}):
         print(game, dict(Counter(status for findings, _ in found for g, status in findings if g == game)))
     statuses = [status for findings, _ in found for _, status in findings]
