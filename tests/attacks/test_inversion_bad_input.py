@@ -71,7 +71,7 @@ def test_no_weights_where_they_are_needed(name):
 
 @pytest.mark.parametrize("name", WHITE_BOX)
 def test_a_closed_encoder_is_listed_as_not_tested(name):
-    sides = Sides(toy_corpus(20), {"inside": toy_corpus(40, seed=1)}, (), False, [])
+    sides = Sides(toy_corpus(20), {"inside": toy_corpus(40, seed=1)}, [])
     card = EncoderCard("closed", "endpoint", "digest", 48, True, open_weights=False)
     spec = build_spec({"data": {"texts": "x"}, "games": ["inversion"], "attacks": [name], "curve": []})
     plan = make_plan(spec, sides, ask(spec, sides), card, "")

@@ -12,7 +12,7 @@ from unembed.errors import UsageError
 from unembed.games.threat import ADVERSARIES, Capability
 
 GAME = Path(__file__).parents[2] / "examples" / "own_game.py"
-SMALL = ("--texts", "generator:messages", "--max-texts", "400", "--encoder", "hashing", "--threads", "1", *ONCE)
+SMALL = ("--texts", "generator:messages", "--max-texts", "900", "--encoder", "hashing", "--threads", "1", *ONCE)
 
 FORMER = {
     "name": "former employee",
@@ -31,6 +31,11 @@ def own(tmp_path):
 
 def findings(folder):
     return json.loads((folder / "run.json").read_text(encoding="utf-8"))["findings"]
+
+
+def cell(folder):
+    (only,) = json.loads((folder / "run.json").read_text(encoding="utf-8"))["cells"]
+    return only
 
 
 class TestGame:
@@ -53,23 +58,19 @@ class TestGame:
 
     def test_its_parameters_are_set_like_any_other(self, own, tmp_path):
         name = f"{own}:AsksGame"
-        done = call(
-            ["audit", *SMALL, "--game", name, "--set", f"{name}.mark=you", "--out", "run", "--allow-unmeasured"],
-            cwd=tmp_path,
-        )
-        assert done.code == 0, done.err
-        run = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
-        assert run["cells"][0]["identity"]["game"]["params"] == {"mark": "you"}
+        call(["audit", *SMALL, "--game", name, "--set", f"{name}.mark=you", "--out", "run"], cwd=tmp_path)
+        assert cell(tmp_path / "run")["identity"]["game"]["params"] == {"mark": "you"}
 
     def test_an_edited_file_is_another_game(self, own, tmp_path):
-        command = ["audit", *SMALL, "--game", f"{own}:AsksGame", "--out", "run", "--allow-unmeasured"]
-        assert call(command, cwd=tmp_path).code == 0
-        before = findings(tmp_path / "run")[0]
-        assert call(command, cwd=tmp_path).code == 0
-        assert findings(tmp_path / "run")[0]["cell"] == before["cell"]
-        own.write_text(own.read_text(encoding="utf-8").replace('mark: str = "?"', 'mark: str = "you"'))
-        assert call(command, cwd=tmp_path).code == 0
-        assert findings(tmp_path / "run")[0]["cell"] != before["cell"]
+        """Whatever it finds: old results must not be taken for new ones."""
+        command = ["audit", *SMALL, "--game", f"{own}:AsksGame", "--out", "run"]
+        keys = []
+        for mark in ("?", "?", "you"):
+            text = GAME.read_text(encoding="utf-8")
+            own.write_text(text.replace('mark: str = "?"', f'mark: str = "{mark}"'), encoding="utf-8")
+            call(command, cwd=tmp_path)
+            keys.append(cell(tmp_path / "run")["key"])
+        assert keys[0] == keys[1] != keys[2]
 
 
 class TestAdversary:

@@ -216,8 +216,8 @@ class AuditSpec(Part):
 
     @property
     def options(self) -> dict[str, Options]:
-        """What was said to each game, by its name; games without options are not in it."""
-        return {name: getattr(self, name) for name in type(self).model_fields if name in sections()}
+        """What was said to each game, else its defaults; games without options are not in it."""
+        return {name: getattr(self, name, made()) for name, made in sections().items()}
 
     @model_validator(mode="after")
     def _known_references(self) -> AuditSpec:

@@ -175,7 +175,7 @@ def _check_spec(spec: AuditSpec, data: dict[str, Any]) -> None:
         raise UsageError("attribute columns are named, but no game that infers columns is played: add one")
     for name in sections():
         if name in data and name not in spec.games:
-            raise UsageError(f"something is said to the game '{name}', which is not played: add it")
+            raise UsageError(f"there are options for the game '{name}', but '{name}' is not played: add it")
     if data.get("curve") and not any(facts.curve for facts in played):
         raise UsageError("no game that is played has a curve over pairs: add one, or leave the curve out")
     if "external" in data and (spec.data.vectors or all(who.inside for who in spec.cast)):
