@@ -47,6 +47,19 @@ def dealt(vectors, values, known, game=None):
     )
 
 
+def split(texts, vectors, known):
+    """The first texts are the adversary's, the others are asked about."""
+    return Material(
+        target=Corpus.of(texts[known:]),
+        known=Corpus.of(texts[:known]),
+        target_vectors=vectors[known:],
+        known_vectors=vectors[:known],
+        encode=lambda asked: vectors[: len(asked)],
+        adversary=ADVERSARIES["insider"],
+        seed=0,
+    )
+
+
 def label(n, rng):
     return np.array([f"v{y}" for y in rng.integers(0, 2, n)])
 
@@ -143,15 +156,7 @@ class TestPortfolio:
         for row, text in enumerate(texts):
             for word in text.split():
                 vectors[row, bucket[word]] += 1
-        stuff = Material(
-            target=Corpus.of(texts[400:]),
-            known=Corpus.of(texts[:400]),
-            target_vectors=vectors[400:],
-            known_vectors=vectors[:400],
-            encode=lambda asked: vectors[: len(asked)],
-            adversary=ADVERSARIES["insider"],
-            seed=0,
-        )
+        stuff = split(texts, vectors, 400)
         game = toy_game("inversion")
         deal = game.deal(stuff)
         read = {
@@ -168,15 +173,7 @@ class TestPortfolio:
         share = 1 / np.arange(2, 202)
         texts = [" ".join(rng.choice(words, size=10, replace=False, p=share / share.sum())) for _ in range(450)]
         noise = rng.standard_normal((450, 64)).astype(np.float32)
-        stuff = Material(
-            target=Corpus.of(texts[150:]),
-            known=Corpus.of(texts[:150]),
-            target_vectors=noise[150:],
-            known_vectors=noise[:150],
-            encode=lambda asked: noise[: len(asked)],
-            adversary=ADVERSARIES["insider"],
-            seed=0,
-        )
+        stuff = split(texts, noise, 150)
         game, attack = toy_game("inversion"), ATTACKS.get("inversion/portfolio")(seed=0)
         played = play_round(game, attack, game.deal(stuff), 0)
         assert attack.chosen_ == "frequencies of the words"

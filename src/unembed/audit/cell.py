@@ -228,7 +228,7 @@ def _lineup(
 ) -> Lineup | None:
     """The other encoders, for the game that asks which one it was; the adversary fits on the texts it knows."""
     identity = task.cell.identity
-    if not GAMES.get(identity["game"]["name"]).facts.needs_lineup:
+    if not _facts(identity).needs_lineup:
         return None
     return make_lineup(
         work,

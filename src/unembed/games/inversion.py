@@ -23,6 +23,7 @@ from unembed.errors import CannotMeasureError
 from unembed.games.asking import Audited, Question, Refused
 from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, Material, Queries, Scores
 from unembed.games.inversion_scores import detail
+from unembed.games.listed_names import listed_names
 from unembed.games.planting import Kind, Planted, PlantedWords, planted_words, strength_for, write_codes
 from unembed.games.rows import hold_back
 from unembed.games.threat import Adversary, Capability
@@ -144,8 +145,6 @@ class InversionGame(Parametrised):
         """One question; names are looked up where words are classed by rules."""
         given = audited.given("inversion")
         if given.get("classes") == "rules":
-            from unembed.games.names import listed_names
-
             given = {"names": listed_names(audited), **given}
         yield Question(cls(**given))
 

@@ -11,18 +11,16 @@ the last word of a name is scored, as in the thesis.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
 from scipy.sparse import csr_matrix, issparse
 from scipy.sparse import vstack as sparse_vstack
 
 from unembed.corpora.corpus import Corpus
-from unembed.corpora.names import find_names, read_names
 from unembed.corpora.swapping import remove_name, scored_word, swap_name
 from unembed.corpora.words import Vocabulary, words
 from unembed.encoders.base import Vectors
@@ -30,6 +28,7 @@ from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Options, Question, Refused
 from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.inversion import InversionGuess, InversionKnowledge, knowledge_of, pairs_of, words_of
+from unembed.games.listed_names import NamesOptions, listed_names
 from unembed.games.rows import hold_back
 from unembed.games.threat import Adversary
 from unembed.metrics.estimate import Estimate, ratio, share, wilson
@@ -75,40 +74,6 @@ class NameTable:
     after: tuple[str, ...]
     cells: dict[tuple[str, str], Estimate]
     training: dict[str, int]
-
-
-class NamesOptions(Options):
-    """Whose names the game of names asks for; without a file it is not played."""
-
-    flags: ClassVar[Mapping[str, str]] = {"file": "names", "column": "names_column", "find": "find_names"}
-
-    file: str | None = Field(default=None, description="file of names: one a line, or a table")
-    column: str | None = Field(default=None, description="column of that table")
-    find: bool = Field(
-        default=False,
-        description="the file holds first names: look for names in the texts with it",
-        json_schema_extra={"option": "find_names"},
-    )
-
-    @model_validator(mode="after")
-    def _file_first(self) -> NamesOptions:
-        if self.file is None and (self.column or self.find):
-            raise ValueError("column and find go with a file of names")
-        return self
-
-
-def listed_names(audited: Audited) -> tuple[str, ...]:
-    """The names of the user's file, or those found in the texts with its help; none where no file is named."""
-    options = audited.options["names"]
-    if options.file is None:
-        return ()
-    listed = read_names(options.file, options.column)
-    if not options.find:
-        return listed
-    found = find_names([*audited.target.texts, *audited.inside.texts], listed)
-    if not found:
-        raise CannotMeasureError(f"no name was found in the texts with the {len(listed)} names of {options.file}")
-    return found
 
 
 class NamesGame(Parametrised):
