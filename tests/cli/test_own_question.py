@@ -72,6 +72,16 @@ class TestGame:
             keys.append(cell(tmp_path / "run")["key"])
         assert keys[0] == keys[1] != keys[2]
 
+    def test_a_moved_or_edited_file_makes_the_same_random_choices(self, own, tmp_path):
+        """What two versions find then differs by what was changed, not by chance."""
+        found = []
+        for file in (own, own.with_name("moved.py")):
+            file.write_text(GAME.read_text(encoding="utf-8") + f"# {file.name}\n", encoding="utf-8")
+            call(["audit", *SMALL, "--game", f"{file}:AsksGame", "--out", file.stem], cwd=tmp_path)
+            found += findings(tmp_path / file.stem)
+        assert found[0]["cell"] != found[1]["cell"]
+        assert (found[0]["seed"], found[0]["estimate"]) == (found[1]["seed"], found[1]["estimate"])
+
 
 class TestAdversary:
     def spec(self, **changes):

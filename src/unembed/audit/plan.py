@@ -25,10 +25,10 @@ from unembed.registry import source_digest
 from unembed.results.schema import Skipped
 from unembed.seeds import seed_for
 
-#: What is measured beside a result and does not change it: it names the cell, and has no say in its random choices.
-BESIDE = ("calibrate", "repeats")
+#: What names a cell and has no say in its random choices: how it is played, and what is measured beside the result.
+BESIDE = ("cell", "calibrate", "repeats", "threads", "device")
 #: Goes up when the way cells are played changes: old cell files are then not taken for new ones.
-CELL_VERSION = 3
+CELL_VERSION = 4
 
 
 @dataclass(frozen=True)
@@ -302,12 +302,25 @@ def _identity(name: str, made: Any) -> dict[str, Any]:
     return {"name": name, "version": made.facts.version, "params": _plain(params), "source": source}
 
 
+def _seeding(identity: dict[str, Any]) -> str:
+    """What a cell's random choices depend on: the question, who asks it and of what; not versions, places or machines.
+
+    A new version, or a plug-in that was moved or edited, is another cell with the same random choices, so that what
+    changes between the two is the change itself.
+    """
+    kept = {k: v for k, v in identity.items() if k not in BESIDE}
+    for part in ("game", "attack", "defense"):
+        if made := kept[part]:
+            kept[part] = [made["name"].rpartition(":")[2], made["params"]]
+    return _sorted(kept)
+
+
 def _cell(identity: dict[str, Any], seed: int, question: Question) -> Cell:
     text = _sorted(identity)
     return Cell(
         key=hashlib.sha256(text.encode()).hexdigest()[:20],
         identity=identity,
-        seed=seed_for(seed, "cell", _sorted({k: v for k, v in identity.items() if k not in BESIDE})),
+        seed=seed_for(seed, "cell", _seeding(identity)),
         deal_seed=deal_seed(seed, question.game.facts.name, identity["subject"]),
         public=question.public,
     )
