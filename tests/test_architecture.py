@@ -14,11 +14,11 @@ from unembed.games.threat import ADVERSARIES
 
 PACKAGE = Path(unembed.__file__).parent
 ORDER = [
-    *("metrics", "nn", "corpora", "encoders", "sources", "defenses", "games", "attacks", "utility", "results"),
+    *("metrics", "nn", "corpora", "encoders", "collections", "defenses", "games", "attacks", "utility", "results"),
     *("gate", "audit", "report", "papers", "cli", "testing"),
 ]
 HEAVY = ("torch", "sklearn", "transformers", "pyarrow")
-BESIDE = {"errors", "registry", "seeds", "params", "_version"}
+BESIDE = {"errors", "registry", "seeds", "params", "strict", "_version"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

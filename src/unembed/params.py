@@ -7,9 +7,38 @@ follow from its signature, so that ``sklearn.base.clone`` and replay from a resu
 from __future__ import annotations
 
 import inspect
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from unembed.errors import UnknownNameError
+
+Params = dict[str, Any]
+
+
+class Named(Protocol):
+    """Facts that identify what they are about."""
+
+    @property
+    def name(self) -> str:
+        """How users name it."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """Goes up whenever results may change."""
+        ...
+
+
+class Played(Protocol):
+    """A game, an attack, a defense or a task: facts, and parameters as in scikit-learn."""
+
+    @property
+    def facts(self) -> Named:
+        """What it says of itself."""
+        ...
+
+    def get_params(self, deep: bool = True) -> Params:
+        """The parameters as given."""
+        ...
 
 
 class Parametrised:
@@ -21,7 +50,7 @@ class Parametrised:
         signature = inspect.signature(cls.__init__)
         return [n for n, p in signature.parameters.items() if n != "self" and p.kind is not p.VAR_KEYWORD]
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> Params:
         """The parameters as given; ``deep`` is there for scikit-learn's sake."""
         return {name: getattr(self, name) for name in self.param_names()}
 

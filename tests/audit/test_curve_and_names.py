@@ -79,7 +79,7 @@ class TestNames:
     def test_attacks_of_inversion_play_names(self, place):
         spec = spec_for(place, games=["inversion", "names"], curve=[])
         plan = planned(spec, CARD, "")
-        assert [(c.identity["game"]["name"], c.identity["attack"]["name"]) for c in plan.cells] == [
+        assert [(c.identity.game.name, c.identity.attack.name) for c in plan.cells] == [
             ("inversion", "inversion/mlc"),
             ("names", "inversion/mlc"),
         ]
@@ -87,13 +87,13 @@ class TestNames:
     def test_without_a_file_of_names_it_is_listed_as_not_tested(self, place):
         spec = build_spec({"data": {"texts": str(place / "toy.csv")}, "adversaries": ["insider"]})
         plan = planned(spec, CARD, "")
-        assert "names" not in {c.identity["game"]["name"] for c in plan.cells}
+        assert "names" not in {c.identity.game.name for c in plan.cells}
         assert [s.reason for s in plan.skipped if s.what == "names"] == ["no list of names was given (--names FILE)"]
 
     def test_an_outsider_without_a_word_for_the_names_is_listed_as_not_tested(self, place):
         spec = spec_for(place, adversaries=["outsider", "insider"], external={"rows": 200})
         plan = planned(spec, CARD, "")
-        assert [c.identity["adversary"] for c in plan.cells] == ["insider"]
+        assert [c.identity.adversary for c in plan.cells] == ["insider"]
         assert [s for s in plan.skipped if s.what == "names" and s.adversary == "outsider"]
 
     def test_names_nobody_holds_can_not_be_measured(self, place):
@@ -111,7 +111,7 @@ class TestNames:
     def test_names_are_found_with_a_list_of_first_names(self, place):
         spec = spec_for(place, names={"file": str(place / "names.txt"), "find": True})
         plan = planned(spec, CARD, "")
-        assert sorted(plan.cells[0].identity["game"]["params"]["names"]) == ["anna", "bruno", "carla", "dario"]
+        assert sorted(plan.cells[0].identity.game.params["names"]) == ["anna", "bruno", "carla", "dario"]
 
     def test_a_column_without_a_file_is_refused(self):
         with pytest.raises(UsageError, match="file of names"):

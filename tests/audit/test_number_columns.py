@@ -51,7 +51,7 @@ def spec_for(place: Path, **changes: Any) -> AuditSpec:
 
 def asked(spec: AuditSpec) -> set[tuple[str, str]]:
     plan = planned(spec, CARD, "v")
-    return {(c.identity["game"]["name"], c.identity["subject"]) for c in plan.cells}
+    return {(c.identity.game.name, c.identity.subject) for c in plan.cells}
 
 
 def test_each_column_goes_to_its_game(place: Path) -> None:

@@ -87,7 +87,7 @@ def test_made_up_secrets_are_read_once_where_the_collection_adds_nothing(place):
     both = {"adversaries": ["outsider", "insider"], "attacks": ["pattern/fields"]}
     made_up = spec_for(place, pattern={"formats": ["passport"]}, **both)
     plan = planned(made_up, CARD, "")
-    assert [c.identity["adversary"] for c in plan.cells] == ["outsider"]
+    assert [c.identity.adversary for c in plan.cells] == ["outsider"]
     assert any(s.adversary == "insider" and "outsider's figure" in s.reason for s in plan.skipped)
     held = spec_for(place, **both)
     assert len(planned(held, CARD, "").cells) == 2
@@ -103,8 +103,8 @@ def test_whoever_attacks_a_pattern_knows_its_format_and_nobody_else_is_given_it(
     spec = spec_for(place, games=["keyword", "pattern"], keyword={"words": ["copper"]})
     cells = planned(spec, CARD, "").cells
     for cell in cells:
-        knows = Capability.FORMAT in cell.identity["capabilities"]
-        assert knows == (cell.identity["game"]["name"] == "pattern")
+        knows = Capability.FORMAT in cell.identity.capabilities
+        assert knows == (cell.identity.game.name == "pattern")
 
 
 def test_a_wrong_format_is_an_error_before_anything_runs(place):

@@ -94,7 +94,7 @@ def test_an_audit_removes_vector_twins_and_says_so(tmp_path):
     removed = card.facts[FACT]
     assert 60 < removed < 140
     assert card.rows == 200 - removed
-    assert all(c.identity["known_fingerprint"] == card.fingerprint for c in run.cells)
+    assert all(c.identity.known_fingerprint == card.fingerprint for c in run.cells)
     again, _ = audit(spec)
     assert again.data == run.data
     assert [c.key for c in again.cells] == [c.key for c in run.cells]

@@ -45,7 +45,7 @@ def spec_for(place: Path, **changes: Any) -> AuditSpec:
 
 def cells_and_reasons(spec: AuditSpec, card: EncoderCard = CARD) -> tuple[list[str], list[str]]:
     plan = planned(spec, card, "v")
-    return [c.identity["attack"]["name"] for c in plan.cells], [s.reason for s in plan.skipped if s.what != "names"]
+    return [c.identity.attack.name for c in plan.cells], [s.reason for s in plan.skipped if s.what != "names"]
 
 
 class TestYardstick:

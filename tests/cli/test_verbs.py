@@ -67,7 +67,7 @@ def test_a_baseline_written_by_gate_makes_the_gate_pass(run: Run, finished_run: 
 
 
 @pytest.mark.parametrize(
-    "kind", ["encoders", "games", "attacks", "defenses", "sources", "generators", "adversaries", "papers"]
+    "kind", ["encoders", "games", "attacks", "defenses", "collections", "generators", "adversaries", "papers"]
 )
 def test_list_as_json_has_the_facts(run: Run, kind: str) -> None:
     found = json.loads(run("list", kind, "--json").out)
@@ -164,7 +164,7 @@ def test_stored_vectors_and_a_defense_of_ones_own(messages: Path, corpus_rows: l
         "    def __init__(self, *, factor: float = 1.0, seed: int = 0):\n"
         "        self.factor, self.seed = factor, seed\n"
         "    def fit(self, vectors): return self\n"
-        "    def transform(self, vectors): return vectors * self.factor\n"
+        "    def transform(self, vectors, ids): return vectors * self.factor\n"
     )
     done = call(
         [

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from unembed.attacks.attribute.linear import AttributeLinear
+from unembed.defenses.base import DefenseFacts
 from unembed.encoders.base import EncoderCard
 from unembed.params import Parametrised
 from unembed.testing import check_attack, check_defense, check_encoder, checks
@@ -48,7 +49,7 @@ class Greedy(Parametrised):
     def fit(self, vectors):
         return self
 
-    def transform(self, vectors):
+    def transform(self, vectors, ids):
         return vectors
 
 
@@ -75,3 +76,24 @@ def test_an_encoder_that_looks_at_neighbours_fails():
 def test_a_defense_without_facts_fails():
     with pytest.raises(AssertionError, match="DefenseFacts"):
         check_defense(Greedy)
+
+
+class Drawing(Parametrised):
+    """Noise in the order of calls: asked twice, a record gets two."""
+
+    facts = DefenseFacts(name="drawing", title="Noise as it comes")
+
+    def __init__(self, *, seed=0):
+        self.seed = seed
+
+    def fit(self, vectors):
+        self.rng_ = np.random.default_rng(self.seed)
+        return self
+
+    def transform(self, vectors, ids):
+        return (vectors + self.rng_.standard_normal(vectors.shape)).astype(np.float32)
+
+
+def test_a_defense_whose_noise_follows_the_order_of_calls_fails():
+    with pytest.raises(AssertionError, match="depends on the order of calls"):
+        check_defense(Drawing)

@@ -10,8 +10,7 @@ from use_lite_maker import write_model
 
 from unembed.encoders import ENCODERS, build_encoder
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache
-from unembed.sources.files import FileSource
-from unembed.testing import check_encoder, check_source
+from unembed.testing import check_encoder
 from unembed.testing.toys import LeakyEncoder
 
 TEXTS = ["red house by the sea", "a blue castle", "red house by the sea", "green"]
@@ -85,8 +84,3 @@ def test_family_conforms(name, tmp_path, tiny_model, endpoint):
     check_encoder(made, TEXTS)
     if not made.card.sparse:
         check_encoder(CachedEncoder(made, EmbeddingCache(tmp_path / "cache")), TEXTS)
-
-
-def test_a_file_of_vectors_is_a_source_that_conforms(tmp_path):
-    np.save(tmp_path / "v.npy", np.random.default_rng(0).standard_normal((20, 5)))
-    check_source(FileSource(tmp_path / "v.npy"))

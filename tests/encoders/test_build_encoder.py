@@ -31,8 +31,8 @@ def test_all_names_resolve():
 
 def test_listing_names_loads_nothing_heavy():
     code = (
-        "import sys; from unembed.encoders import ENCODERS; from unembed.sources import SOURCES;"
-        "[ENCODERS.get(n) for n in ENCODERS]; [SOURCES.get(n) for n in SOURCES];"
+        "import sys; from unembed.encoders import ENCODERS; from unembed.collections import COLLECTIONS;"
+        "[ENCODERS.get(n) for n in ENCODERS]; [COLLECTIONS.get(n) for n in COLLECTIONS];"
         "heavy = {'torch', 'sklearn', 'pyarrow', 'transformers', 'httpx', 'scipy'} & set(sys.modules);"
         "assert not heavy, heavy"
     )

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from cell_identities import identity
 from unembed.errors import UnknownNameError
 from unembed.games.threat import Capability
 from unembed.gate import Acceptance, Baseline, Policy, Rule, exit_codes, judge
@@ -88,14 +89,14 @@ def test_a_value_that_is_not_a_number_never_passes() -> None:
 
 def test_a_failed_cell_the_rule_may_mean_never_passes() -> None:
     fine = finding(excess=(0, 0, 0))
-    failed = CellRecord(key="k", identity={"game": "inversion", "attack": {"name": "mlc"}}, status="failed")
+    failed = CellRecord(key="k", identity=identity(), status="failed")
     assert judge(run_of(fine, cells=[failed]), policy(game="inversion")).exit_code == 3
 
 
 @pytest.mark.parametrize("severity", ["error", "warning"])
 def test_what_was_not_measured_and_concerns_no_rule_never_passes(severity: str) -> None:
     fine = finding(excess=(0, 0, 0))
-    failed = CellRecord(key="k", identity={"game": "keyword"}, status="failed")
+    failed = CellRecord(key="k", identity=identity("keyword"), status="failed")
     poor = finding("f2", game="keyword", trust=Trust(trusted=False, reason="fails its check"))
     rules = Policy(rules=[Rule(id="r", game="inversion", max=0.2), Rule(id="w", max=0.2, severity="warning")])
     for run in (run_of(fine, cells=[failed]), run_of(fine, poor)):
@@ -105,14 +106,14 @@ def test_what_was_not_measured_and_concerns_no_rule_never_passes(severity: str) 
 
 
 def test_a_measured_run_passes_without_a_word_about_what_no_rule_concerns() -> None:
-    done = CellRecord(key="c", identity={"game": "inversion"}, status="done")
+    done = CellRecord(key="c", identity=identity(), status="done")
     other = finding("f2", (0.3, 0.25, 0.35), game="keyword")
     result = judge(run_of(finding(excess=(0, 0, 0)), other, cells=[done]), policy(game="inversion"))
     assert [(o.rule, o.outcome) for o in result.outcomes] == [("r", "met")]
 
 
 def test_a_finding_taken_out_by_hand_never_passes() -> None:
-    cells = [CellRecord(key=k, identity={"game": "inversion"}, status="done") for k in ("c", "gone")]
+    cells = [CellRecord(key=k, identity=identity(), status="done") for k in ("c", "gone")]
     run = run_of(finding(excess=(0, 0, 0)), cells=cells)
     assert judge(run, policy()).exit_code == exit_codes.COULD_NOT_MEASURE
     assert exit_code(run) == exit_codes.COULD_NOT_MEASURE

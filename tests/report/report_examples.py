@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from cell_identities import identity
 from unembed.games import GAMES
 from unembed.metrics.estimate import Estimate, undefined, wilson
 from unembed.results.schema import (
@@ -319,10 +320,10 @@ def make_run(**changes: Any) -> Run:
             _attack("mlp", "attribute", "Small network", None, None),
         ],
         "cells": [
-            CellRecord(key="0f3a", identity={"game": "inversion", "attack": "mlc"}, status="done", seconds=9.0),
+            CellRecord(key="0f3a", identity=identity(), status="done", seconds=9.0),
             CellRecord(
                 key="77bd",
-                identity={"game": {"name": "inversion"}, "attack": {"name": "greedy"}, "adversary": "outsider"},
+                identity=identity(attack="greedy", adversary="outsider"),
                 status="failed",
                 error="out of memory while fitting: lower batch_size",
                 traceback='Traceback (most recent call last):\n  File "x.py", line 1\nMemoryError',

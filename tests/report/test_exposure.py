@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_examples import around, make_finding, make_run
 
+from cell_identities import identity, made
 from unembed.metrics.estimate import Estimate, wilson
 from unembed.report.attributes import attributes
 from unembed.report.html import render_html
@@ -181,7 +182,7 @@ def test_masked_names_stay_masked_and_can_be_told_apart() -> None:
 
 
 def test_a_listed_word_has_no_floor_of_its_own_but_the_list_has() -> None:
-    cell = CellRecord(key="cell-r", identity={"game": {"name": "reassembly", "params": {"top": 7}}}, status="done")
+    cell = CellRecord(key="cell-r", identity=identity(game=made("reassembly", top=7)), status="done")
     run = make_run(findings=[reassembly()], cells=[cell])
     view = keywords(run)
     assert view is not None

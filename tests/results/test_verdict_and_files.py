@@ -232,7 +232,7 @@ def test_times_are_left_out_of_comparisons():
 
 def test_schema_is_printable_and_names_the_version():
     schema = json.loads(json.dumps(json_schema()))
-    assert schema["properties"]["schema_version"]["default"] == 1
+    assert schema["properties"]["schema_version"]["default"] == 2
 
 
 def test_bad_result_files(tmp_path):

@@ -50,9 +50,9 @@ def assemble(
     """The result of an audit, judged by its policy if it has one."""
     records = [r.record for r in results]
     findings = [f for r in results for f in r.findings]
-    attacks = list(dict.fromkeys(c.identity["attack"]["name"] for c in plan.cells))
-    games = list(dict.fromkeys(c.identity["game"]["name"] for c in plan.cells))
-    played = list(dict.fromkeys(c.identity["adversary"] for c in plan.cells))
+    attacks = list(dict.fromkeys(c.identity.attack.name for c in plan.cells))
+    games = list(dict.fromkeys(c.identity.game.name for c in plan.cells))
+    played = list(dict.fromkeys(c.identity.adversary for c in plan.cells))
     run = Run(
         title=spec.title or f"{Path(spec.data.texts).name} · {card.name}",
         command=command,
@@ -86,9 +86,10 @@ def assemble(
 
 def placed_card(who: Adversary, plan: Plan) -> AdversaryCard:
     """An adversary with what it holds in this audit: nobody can query an encoder that is not there."""
-    held = {c for cell in plan.cells if cell.identity["adversary"] == who.name for c in cell.identity["capabilities"]}
+    held = {c for cell in plan.cells if cell.identity.adversary == who.name for c in cell.identity.capabilities}
     card = adversary_card(who)
-    return card.model_copy(update={"capabilities": sorted(held - {Capability.TEXTS})}) if held else card
+    shown = sorted(held - {Capability.TEXTS, Capability.DEFENSE})
+    return card.model_copy(update={"capabilities": shown}) if held else card
 
 
 def adversary_card(who: Adversary) -> AdversaryCard:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-import json
+import hashlib
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,12 @@ from unembed.audit.lineup import make_lineup
 from unembed.audit.live import live_encoder
 from unembed.audit.masking import mask
 from unembed.audit.plan import Cell
+from unembed.audit.prepare import INSIDE
 from unembed.audit.sealed import Sealed
 from unembed.audit.workspace import load_corpus, load_seen, load_vectors
 from unembed.corpora.corpus import Corpus
 from unembed.defenses import DEFENSES
+from unembed.defenses.chain import Chain, Transform, stacked, unchanged
 from unembed.encoders.base import Encoder, Vectors
 from unembed.encoders.cache import inside
 from unembed.errors import CannotMeasureError, UnembedError, place_of
@@ -32,9 +33,12 @@ from unembed.games.calibration import Detection
 from unembed.games.play import Play, play, status_of
 from unembed.games.threat import Adversary, Capability
 from unembed.registry import Registry, source_digest
+from unembed.results.identity import CellIdentity, Made
 from unembed.results.io import write_atomically
 from unembed.results.schema import CellRecord, Cost, Detects, Finding, Floor, Sample, Slice, Trust
 from unembed.seeds import generator, seed_for
+
+Encode = Callable[[Sequence[str]], Vectors]
 
 
 class CellResult(Sealed):
@@ -46,10 +50,11 @@ class CellResult(Sealed):
     def answers(self, cell: Cell) -> bool:
         """Whether it is whole and the result of this very cell."""
         record, done = self.record, self.record.status == "done"
+        private = _facts(cell.identity).private_params
         return (
             self.is_whole
             and record.key == cell.key
-            and _unmasked(record.identity) == _unmasked(cell.identity)
+            and record.identity.without(private) == cell.identity.without(private)
             and bool(self.findings) == done
             and all(finding.cell == cell.key for finding in self.findings)
         )
@@ -118,25 +123,15 @@ def write_cell(task: Task, result: CellResult) -> None:
     write_atomically(Path(task.result), result.model_dump_json(indent=1))
 
 
-def _shown_identity(task: Task) -> dict[str, Any]:
+def _shown_identity(task: Task) -> CellIdentity:
     """The identity as the result file shows it: proposed keywords and people's names are masked."""
     identity = task.cell.identity
-    params = identity["game"]["params"]
-    private = _facts(identity).private_params if task.masked_slices else ()
-    hidden = {k: [mask(w) for w in params[k]] for k in private if params.get(k)}
-    return {**identity, "game": {**identity["game"], "params": {**params, **hidden}}}
+    return identity.masked(_facts(identity).private_params, mask) if task.masked_slices else identity
 
 
-def _facts(identity: dict[str, Any]) -> GameFacts:
-    facts: GameFacts = GAMES.get(identity["game"]["name"]).facts
+def _facts(identity: CellIdentity) -> GameFacts:
+    facts: GameFacts = GAMES.get(identity.game.name).facts
     return facts
-
-
-def _unmasked(identity: dict[str, Any]) -> Any:
-    """The part of an identity that is never masked, as JSON keeps it."""
-    private = _facts(identity).private_params
-    params = {k: v for k, v in identity["game"]["params"].items() if k not in private}
-    return json.loads(json.dumps({**identity, "game": {**identity["game"], "params": params}}))
 
 
 def set_torch_threads(threads: int) -> None:
@@ -153,108 +148,109 @@ def _measure(task: Task) -> Finding:
     cell = task.cell
     game, attack = made_for(cell.identity, cell.seed, task.device)
     deal = game.deal(_material(task))
-    played = play(game, attack, deal, cell.seed, calibrate=cell.identity["calibrate"], repeats=cell.identity["repeats"])
+    played = play(game, attack, deal, cell.seed, calibrate=cell.identity.calibrate, repeats=cell.identity.repeats)
     device = str(getattr(attack, "device_", "cpu"))
     chosen = getattr(attack, "chosen_", None)
     notes = [*deal.notes, *([f"chosen on held-back pairs: {chosen}"] if chosen else [])]
     return _finding(task, game, played, deal, device, notes)
 
 
-def made_for(identity: dict[str, Any], seed: int, device: str) -> tuple[Any, Any]:
+def made_for(identity: CellIdentity, seed: int, device: str) -> tuple[Any, Any]:
     """Game and attack of a cell, ready to play."""
-    game, attack = _made(GAMES, identity["game"]), _made(ATTACKS, identity["attack"])
+    game, attack = made(GAMES, identity.game), made(ATTACKS, identity.attack)
     attack.set_params(seed=seed_for(seed, "attack"))
     if "device" in attack.get_params():
         attack.set_params(device=device)
     return game, attack
 
 
-def _made(registry: Registry[type[Any]], identity: dict[str, Any]) -> Any:
+def made(registry: Registry[type[Any]], identity: Made) -> Any:
     """What an identity names, with its parameters; not if its source was edited since the audit was planned."""
-    make = registry.get(identity["name"])
-    if source_digest(make, identity["name"]) != identity["source"]:
-        raise CannotMeasureError(f"{identity['name']} was edited while the audit ran: run the same command again")
-    return make(**identity["params"])
+    make = registry.get(identity.name)
+    if source_digest(make, identity.name) != identity.source:
+        raise CannotMeasureError(f"{identity.name} was edited while the audit ran: run the same command again")
+    return make(**identity.params)
 
 
 def _material(task: Task) -> Material:
     """Both sides as this cell's adversary meets them."""
     identity, work = task.cell.identity, Path(task.work)
-    known = load_corpus(work / f"{identity['known']}.parquet", identity["known_fingerprint"])
-    target = load_corpus(work / "target.parquet", identity["target_fingerprint"])
-    known_vectors, target_vectors = load_vectors(work / identity["known"]), load_vectors(work / "target")
-    encode = _answers(work, identity["adversary"])
-    if identity["pairs"] is not None:
-        rows = generator(identity["seed"], "pairs").permutation(len(known))[: identity["pairs"]]
-        known, known_vectors = known.select(np.sort(rows)), known_vectors[np.sort(rows)]
-    encode_target, defended = encode, None
-    if identity["defense"]:
-        defended, plain = _defense(identity["defense"], target_vectors, identity["seed"]), encode
-        target_vectors = defended(target_vectors)
-
-        def encode_target(texts: Sequence[str]) -> Vectors:
-            return defended(plain(texts))
-
-        if identity["adaptive"]:
-            known_vectors = defended(known_vectors)
-            encode = encode_target
-
-    group, adversary = identity["group"], placed_adversary(identity)
+    known = load_corpus(work / f"{identity.known}.parquet", identity.known_fingerprint)
+    target = load_corpus(work / "target.parquet", identity.target_fingerprint)
+    known_vectors, target_vectors = load_vectors(work / identity.known), load_vectors(work / "target")
+    encode = _answers(work, identity.adversary)
+    if identity.pairs is not None:
+        rows = np.sort(generator(identity.seed, "pairs").permutation(len(known))[: identity.pairs])
+        known, known_vectors = known.select(rows), known_vectors[rows]
+    stored, held = _variant(identity, work, known_vectors)
+    adversary = placed_adversary(identity)
     material = Material(
         target=target,
         known=known,
-        target_vectors=target_vectors,
-        known_vectors=known_vectors,
-        encode=encode,
+        target_vectors=stored(target_vectors, target.ids),
+        known_vectors=(stored if adversary.inside and identity.adaptive else held)(known_vectors, known.ids),
+        encode=_behind(encode, held),
         adversary=adversary,
         seed=task.cell.deal_seed,
-        groups=target.column(group) if group else None,
-        encode_target=encode_target,
+        groups=target.column(identity.group) if identity.group else None,
+        encode_target=_behind(encode, stored),
         encoder=_weights(task, work),
-        lineup=_lineup(task, work, known, int(target_vectors.shape[1]), defended),
+        lineup=_lineup(task, work, known, int(target_vectors.shape[1]), stored, held),
         seen=load_seen(work / "target"),
     )
     return material.reading() if Capability.TEXTS in adversary.capabilities else material
 
 
-def placed_adversary(identity: dict[str, Any]) -> Adversary:
+def _variant(identity: CellIdentity, work: Path, known: Vectors) -> tuple[Transform, Transform]:
+    """What the owner does to vectors before they are stored, and what the adversary does to those it makes itself.
+
+    Somebody who knows the defense puts it behind the encoder too, with a key of their own: the owner's is secret.
+    Somebody who doesn't leaves vectors as they are.
+    """
+    if not identity.transforms:
+        return unchanged, unchanged
+    seed = identity.seed
+
+    def chain(owner: Vectors, key: int) -> Chain:
+        return Chain([made(DEFENSES, step) for step in identity.transforms]).fit(owner, key)
+
+    own = stacked(load_vectors(work / INSIDE), load_vectors(work / "target"))
+    stored = chain(own, seed_for(seed, "defense")).transform
+    return stored, chain(known, seed_for(seed, "defense", "adversary")).transform if identity.adaptive else unchanged
+
+
+def placed_adversary(identity: CellIdentity) -> Adversary:
     """The adversary of a cell with what it holds there."""
-    name, held = identity["adversary"], frozenset(Capability(c) for c in identity["capabilities"])
-    return Adversary(name, name, "", held)
+    held = frozenset(Capability(c) for c in identity.capabilities)
+    return Adversary(identity.adversary, identity.adversary, "", held)
 
 
-def _lineup(
-    task: Task, work: Path, known: Corpus, dimension: int, defended: Callable[[Vectors], Vectors] | None
-) -> Lineup | None:
+def _lineup(task: Task, work: Path, known: Corpus, dimension: int, stored: Transform, held: Transform) -> Lineup | None:
     """The other encoders, for the game that asks which one it was; the adversary fits on the texts it knows."""
     identity = task.cell.identity
     if not _facts(identity).needs_lineup:
         return None
-    return make_lineup(
-        work,
-        task.encoder,
-        identity["encoder"],
-        dimension,
-        identity["game"]["params"].get("candidates", ()),
-        known.texts,
-        known_as=defended if identity["adaptive"] else None,
-        stored_as=defended,
-    )
+    given = identity.game.params.get("candidates")
+    candidates = [str(name) for name in given] if isinstance(given, list) else []
+    found = make_lineup(work, task.encoder, identity.encoder, dimension, candidates, known.texts)
+    if not identity.transforms:
+        return found
+    others = {title: _behind(encode, held) for title, encode in found.others.items()}
+    return replace(found, others=others, stored={t: _behind(e, stored) for t, e in found.others.items()})
+
+
+def _behind(encode: Encode, transform: Transform) -> Encode:
+    """Texts encoded and then transformed; they have no place in the store, so their own digest stands for their id."""
+    if transform is unchanged:
+        return encode
+    return lambda texts: transform(encode(texts), [hashlib.sha256(text.encode()).hexdigest() for text in texts])
 
 
 def _weights(task: Task, work: Path) -> Encoder | None:
     """The model itself, for attacks through the weights."""
-    if Capability.WEIGHTS not in ATTACKS.get(task.cell.identity["attack"]["name"]).facts.requires:
+    if Capability.WEIGHTS not in ATTACKS.get(task.cell.identity.attack.name).facts.requires:
         return None
     return inside(live_encoder(work))
-
-
-def _defense(identity: dict[str, Any], owner: Vectors, seed: int) -> Callable[[Vectors], Vectors]:
-    defense = _made(DEFENSES, identity)
-    defense.set_params(seed=seed_for(seed, "defense", identity["name"]))
-    defense.fit(owner)
-    transform: Callable[[Vectors], Vectors] = defense.transform
-    return transform
 
 
 def _answers(work: Path, adversary: str) -> Callable[[Sequence[str]], Vectors]:
@@ -279,20 +275,20 @@ def _detects(found: Detection | None) -> Detects | None:
 
 def _finding(task: Task, game: Any, played: Play, deal: Any, device: str, notes: list[str]) -> Finding:
     identity = task.cell.identity
-    facts = ATTACKS.get(identity["attack"]["name"]).facts
+    facts = ATTACKS.get(identity.attack.name).facts
     status, level, reason = status_of(played, yardstick=facts.reads_texts)
     target_ids = load_corpus(Path(task.work) / "target.parquet").ids
     finding = Finding(
         id=f"{game.facts.name}-{task.cell.key[:8]}",
         cell=task.cell.key,
         game=game.facts.name,
-        attack=identity["attack"]["name"],
-        adversary=identity["adversary"],
+        attack=identity.attack.name,
+        adversary=identity.adversary,
         encoder=task.encoder,
-        defense=_defense_name(identity["defense"]),
-        adaptive=identity["adaptive"],
-        curve=identity["pairs"] is not None,
-        subject=identity["subject"],
+        defense=identity.defense,
+        adaptive=identity.adaptive,
+        curve=identity.pairs is not None,
+        subject=identity.subject,
         metric=game.facts.metric,
         estimate=played.estimate,
         floors=[Floor(kind=k, estimate=e) for k, e in played.floors.items()],
@@ -326,15 +322,6 @@ def _finding(task: Task, game: Any, played: Play, deal: Any, device: str, notes:
         notes=notes,
     )
     return finding.model_copy(update={"claim": claim_of(game, finding)})
-
-
-def _defense_name(identity: dict[str, Any] | None) -> str | None:
-    """Name and the parameters that are not the defaults, so that two settings of one defense stay apart."""
-    if identity is None:
-        return None
-    defaults = {k: p.default for k, p in inspect.signature(DEFENSES.get(identity["name"])).parameters.items()}
-    inside = ", ".join(f"{k}={v}" for k, v in identity["params"].items() if defaults.get(k, v) != v)
-    return f"{identity['name']}({inside})" if inside else str(identity["name"])
 
 
 def _slices(task: Task, played: Play) -> list[Slice]:

@@ -106,7 +106,7 @@ def _measured(
             encode_sides(sides, encoder, work, progress)
         save_seen(sides.seen, work / "target")
         encode_queries(encoder, wanted_queries(spec, sides, asked, missing), work, progress)
-        if spec.data.vectors is None:
+        if sides.can_encode:
             inspect_vectors(inside(encoder), sides.target.texts, load_vectors(work / "target"))
         save_recipe(spec, encoder, work)
         folder.event("encoded", encoder=card.name)
@@ -153,10 +153,10 @@ def _folder_name(spec: AuditSpec, sides: Sides) -> str:
 def wanted_queries(spec: AuditSpec, sides: Sides, asked: Asked, cells: list[Cell]) -> dict[str, list[str]]:
     """The texts each adversary will want encoded, each once."""
     wanted: dict[str, list[str]] = {}
-    for name in dict.fromkeys(c.identity["adversary"] for c in cells):
+    for name in dict.fromkeys(c.identity.adversary for c in cells):
         adversary = next(who for who in spec.cast if who.name == name)
         texts: dict[str, None] = {}
-        if Capability.QUERIES in adversary.capabilities and spec.data.vectors is None:
+        if Capability.QUERIES in adversary.capabilities and sides.can_encode:
             for game in (question.game for question in asked.questions):
                 seed = deal_seed(spec.seed, game.facts.name, game.subject)
                 texts.update(dict.fromkeys(game.queries(sides.known[sides.known_to(adversary)], adversary, seed)))

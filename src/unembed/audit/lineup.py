@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from unembed.audit.live import other_encoder
-from unembed.audit.spec import AuditSpec
 from unembed.encoders.base import EncoderCard, Vectors
 from unembed.encoders.cache import full_card
 from unembed.errors import MissingExtraError, UnembedWarning
@@ -51,14 +50,8 @@ def make_lineup(
     dimension: int,
     given: Sequence[str],
     texts: Sequence[str],
-    *,
-    known_as: Callable[[Vectors], Vectors] | None = None,
-    stored_as: Callable[[Vectors], Vectors] | None = None,
 ) -> Lineup:
-    """The encoders beside the one under audit, which is known by its ``key``; what must be fitted learns ``texts``.
-
-    ``stored_as`` is the owner's defense, ``known_as`` the same where the adversary knows it.
-    """
+    """The encoders beside the one under audit, which is known by its ``key``; what must be fitted learns ``texts``."""
     wanted = {**known_encoders(dimension), **{spec: (spec, {}) for spec in given}}
     made: dict[str, Encode] = {}
     left_out = []
@@ -79,25 +72,14 @@ def make_lineup(
             continue
         made[title] = encoder.encode
     own = f"{name}, as audited" if name in made else name
-    return Lineup(own, _through(known_as, made), _through(stored_as, made), tuple(left_out))
+    return Lineup(own, made, left_out=tuple(left_out))
 
 
-def _through(defense: Callable[[Vectors], Vectors] | None, encoders: dict[str, Encode]) -> dict[str, Encode]:
-    """The same encoders with a defense behind them."""
-    if defense is None:
-        return encoders
-
-    def defended(encode: Encode) -> Encode:
-        return lambda texts: defense(encode(texts))
-
-    return {title: defended(encode) for title, encode in encoders.items()}
-
-
-def no_lineup(game: Any, spec: AuditSpec, card: EncoderCard) -> str | None:
+def no_lineup(game: Any, can_encode: bool, card: EncoderCard) -> str | None:
     """Why the fingerprint can't be asked about, or None."""
     if not game.facts.needs_lineup:
         return None
-    if spec.data.vectors is not None:
+    if not can_encode:
         return NO_ENCODER
     if not game.candidates and card.dimension and not known_encoders(card.dimension):
         return dimension_alone(card.name, card.dimension)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from unembed.audit.prepare import OnlyStored
 from unembed.audit.spec import AuditSpec
 from unembed.encoders import ENCODERS, build_encoder
 from unembed.encoders.base import Encoder, FittedEncoder
@@ -24,9 +25,9 @@ _RECIPE = "encoder.json"
 
 def save_recipe(spec: AuditSpec, encoder: Encoder, work: Path) -> None:
     """How a worker gets this encoder; vectors from a file have none."""
-    if spec.data.vectors is not None:
-        return
     inner = inside(encoder)
+    if isinstance(inner, OnlyStored):
+        return
     fitted = isinstance(inner, FittedEncoder)
     recipe = {
         "name": spec.encoder.name,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
+import inspect
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from unembed.attacks import ATTACKS
@@ -14,6 +16,7 @@ from unembed.audit.lineup import no_lineup
 from unembed.audit.prepare import Sides
 from unembed.audit.spec import AuditSpec
 from unembed.defenses import DEFENSES
+from unembed.defenses.base import Defense
 from unembed.encoders import ENCODERS
 from unembed.encoders.base import EncoderCard
 from unembed.errors import UsageError
@@ -21,39 +24,34 @@ from unembed.games import GAMES
 from unembed.games.asking import Audited, Question, Seating, questions_of
 from unembed.games.repeats import REPEATS
 from unembed.games.threat import Adversary, Capability
+from unembed.params import Played
 from unembed.registry import source_digest
+from unembed.results.identity import CellIdentity, Made
 from unembed.results.schema import Skipped
 from unembed.seeds import seed_for
 
-#: What names a cell and has no say in its random choices: how it is played, and what is measured beside the result.
-BESIDE = ("cell", "calibrate", "repeats", "threads", "device")
 #: Goes up when the way cells are played changes: old cell files are then not taken for new ones.
-CELL_VERSION = 4
+CELL_VERSION = 5
 
 
 @dataclass(frozen=True)
 class Cell:
     """One game with one attack by one adversary: the unit that is run, stored and resumed."""
 
-    key: str
-    identity: dict[str, Any]
-    seed: int
+    identity: CellIdentity
     deal_seed: int
     public: bool = False
     """Whether the user named what it asks for, so that nothing of it needs masking."""
 
-    @property
-    def label(self) -> str:
-        """A short name for people."""
-        parts = [self.identity["adversary"], self.identity["attack"]["name"]]
-        if self.identity["subject"]:
-            parts.append(self.identity["subject"])
-        if self.identity["pairs"] is not None:
-            parts.append(f"{self.identity['pairs']} pairs")
-        if self.identity["defense"]:
-            kind = "adaptive" if self.identity["adaptive"] else "unaware"
-            parts.append(f"{self.identity['defense']['name']} ({kind})")
-        return " · ".join(parts)
+    @cached_property
+    def key(self) -> str:
+        """The name of its file."""
+        return self.identity.key
+
+    @cached_property
+    def seed(self) -> int:
+        """Where its random choices begin."""
+        return seed_for(self.identity.seed, "cell", self.identity.seeding)
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def ask(spec: AuditSpec, sides: Sides) -> Asked:
         games=tuple(spec.games),
         options=spec.options,
         params=spec.params,
-        can_encode=spec.data.vectors is None,
+        can_encode=sides.can_encode,
     )
     asked = Asked([], [])
     for name in spec.games:
@@ -97,12 +95,12 @@ def make_plan(
     spec: AuditSpec, sides: Sides, asked: Asked, card: EncoderCard, vectors_digest: str, white_box: bool = False
 ) -> Plan:
     """Every attack each adversary can carry out; for the rest, the capability that is missing."""
-    alone = {q.game.facts.name: why for q in asked.questions if (why := no_lineup(q.game, spec, card))}
+    alone = {q.game.facts.name: why for q in asked.questions if (why := no_lineup(q.game, sides.can_encode, card))}
     skipped = [*asked.skipped, *(Skipped(what=name, reason=why) for name, why in alone.items())]
     cells: list[Cell] = []
     for who in spec.cast:
-        adversary = _as_placed(who, spec)
-        reason = _not_played(adversary, spec, card, white_box)
+        adversary = _as_placed(who, sides)
+        reason = _not_played(adversary, sides, card, white_box)
         if reason:
             skipped.append(reason)
             continue
@@ -125,7 +123,7 @@ def make_plan(
                 if missing:
                     skipped.append(_missing(attack_name, adversary, missing))
                     continue
-                if _repeats_another(adversary, facts, spec):
+                if _repeats_another(adversary, facts, spec, sides):
                     continue
                 cells += _cells(spec, sides, holder, question, attack_name, card, vectors_digest)
     wanted = {GAMES.get(g).facts.played_by for g in spec.games}
@@ -148,9 +146,9 @@ def _seated(game: Any, adversary: Adversary, spec: AuditSpec, sides: Sides) -> A
     return Skipped(what=what, adversary=adversary.name, reason=seated)
 
 
-def _as_placed(adversary: Adversary, spec: AuditSpec) -> Adversary:
-    """Nobody can query an encoder that is not there: vectors from a file come alone."""
-    if spec.data.vectors is None:
+def _as_placed(adversary: Adversary, sides: Sides) -> Adversary:
+    """Nobody can query an encoder that is not at hand."""
+    if sides.can_encode:
         return adversary
     return replace(adversary, capabilities=adversary.capabilities - {Capability.QUERIES})
 
@@ -160,20 +158,20 @@ def _with_texts(adversary: Adversary) -> Adversary:
     return replace(adversary, capabilities=adversary.capabilities | {Capability.TEXTS})
 
 
-def _repeats_another(adversary: Adversary, attack: AttackFacts, spec: AuditSpec) -> bool:
+def _repeats_another(adversary: Adversary, attack: AttackFacts, spec: AuditSpec, sides: Sides) -> bool:
     """What needs no weights gives whoever holds them the figure of somebody with all but the weights again."""
     if Capability.WEIGHTS not in adversary.capabilities or Capability.WEIGHTS in attack.requires:
         return False
     rest = adversary.capabilities - {Capability.WEIGHTS}
-    return any(rest <= _as_placed(other, spec).capabilities for other in spec.cast if other.name != adversary.name)
+    return any(rest <= _as_placed(other, sides).capabilities for other in spec.cast if other.name != adversary.name)
 
 
-def _not_played(adversary: Adversary, spec: AuditSpec, card: EncoderCard, white_box: bool) -> Skipped | None:
-    if not adversary.inside and spec.data.vectors is not None:
+def _not_played(adversary: Adversary, sides: Sides, card: EncoderCard, white_box: bool) -> Skipped | None:
+    if not adversary.inside and not sides.can_encode:
         return Skipped(
             what="all attacks",
             adversary=adversary.name,
-            reason="the vectors come from a file: without the encoder an outsider can't make pairs of their own",
+            reason="the vectors were made elsewhere: without the encoder an outsider can't make pairs of their own",
             missing=[Capability.QUERIES.value],
         )
     if Capability.WEIGHTS not in adversary.capabilities:
@@ -241,100 +239,76 @@ def _cells(
 ) -> list[Cell]:
     """The full-strength cell, the curve over pairs, and the defended ones."""
     game, corpus = question.game, sides.known_to(adversary)
-    size = len(sides.known[corpus])
-    curve: list[int | None] = [None]
-    if game.facts.curve and adversary.inside and Capability.WEIGHTS not in adversary.capabilities:
-        curve = [*curve_sizes(spec.curve, size), None]
-    variants: list[tuple[dict[str, Any] | None, bool | None]] = [(None, None)]
-    # A defense changes vectors, which a yardstick never sees.
-    for defense in spec.defenses if Capability.TEXTS not in adversary.capabilities else ():
-        resolved = _identity(defense.name, DEFENSES.get(defense.name)(**defense.params))
-        variants += [(resolved, False), (resolved, True)]
-    cells = []
-    attack = _identity(attack_name, ATTACKS.get(attack_name)().set_params(**spec.params.get(attack_name, {})))
-    for pairs in curve:
-        for defense_identity, adaptive in variants:
-            if pairs is not None and defense_identity is not None:
-                continue
-            identity = {
-                "cell": CELL_VERSION,
-                "adversary": adversary.name,
-                "capabilities": sorted(adversary.capabilities),
-                "game": _identity(question.name, game),
-                "subject": game.subject,
-                "attack": attack,
-                "encoder": card.cache_key("document") or vectors_digest,
-                "known": corpus,
-                "known_fingerprint": sides.known[corpus].fingerprint,
-                "target_fingerprint": sides.target.fingerprint,
-                "group": spec.data.together,
-                "pairs": pairs,
-                "defense": defense_identity,
-                "adaptive": adaptive,
-                "calibrate": _calibrated(spec, attack_name, pairs),
-                "repeats": _repeats(spec, attack_name, pairs),
-                "threads": spec.threads,
-                "device": spec.device,
-                "seed": spec.seed,
-            }
-            cells.append(_cell(identity, spec.seed, question))
-    return cells
+    curved = game.facts.curve and adversary.inside and Capability.WEIGHTS not in adversary.capabilities
+    sizes = curve_sizes(spec.curve, len(sides.known[corpus])) if curved else []
+    attack = _made(attack_name, ATTACKS.get(attack_name)().set_params(**spec.params.get(attack_name, {})))
+    plain = CellIdentity(
+        version=CELL_VERSION,
+        adversary=adversary.name,
+        capabilities=tuple(sorted(adversary.capabilities - {Capability.DEFENSE})),
+        game=_made(question.name, game),
+        subject=game.subject,
+        attack=attack,
+        encoder=card.cache_key("document") or vectors_digest,
+        known=corpus,
+        known_fingerprint=sides.known[corpus].fingerprint,
+        target_fingerprint=sides.target.fingerprint,
+        group=spec.data.together,
+        pairs=None,
+        calibrate=_calibrated(spec, attack_name),
+        repeats=_repeats(spec, attack_name),
+        threads=spec.threads,
+        device=spec.device,
+        seed=spec.seed,
+    )
+    weaker = [plain.model_copy(update={"pairs": n, "calibrate": False, "repeats": 0}) for n in sizes]
+    placed = deal_seed(spec.seed, game.facts.name, game.subject)
+    return [Cell(one, placed, question.public) for one in (*weaker, plain, *_defended(plain, spec, adversary))]
 
 
-def _repeats(spec: AuditSpec, attack_name: str, pairs: int | None) -> int:
+def _defended(plain: CellIdentity, spec: AuditSpec, adversary: Adversary) -> Iterator[CellIdentity]:
+    """Every defense attacked twice: by whoever doesn't know it, unless they do, and by whoever learns from its output.
+
+    A defense changes vectors, which a yardstick never sees.
+    """
+    if Capability.TEXTS in adversary.capabilities:
+        return
+    for steps in spec.chains:
+        transforms = tuple(_made(step.name, DEFENSES.get(step.name)(**step.params)) for step in steps)
+        if Capability.DEFENSE not in adversary.capabilities:
+            yield plain.model_copy(update={"transforms": transforms, "adaptive": False})
+        held = tuple(sorted({*plain.capabilities, Capability.DEFENSE}))
+        yield plain.model_copy(update={"transforms": transforms, "adaptive": True, "capabilities": held})
+
+
+def _repeats(spec: AuditSpec, attack_name: str) -> int:
     """How often a cell learns again from part of its pairs; unless said otherwise, only where a round takes seconds."""
     if spec.repeats is not None:
-        return spec.repeats if pairs is None else 0
+        return spec.repeats
     facts = ATTACKS.get(attack_name).facts
-    return REPEATS if pairs is None and facts.cost == "seconds" and not facts.reads_texts else 0
+    return REPEATS if facts.cost == "seconds" and not facts.reads_texts else 0
 
 
-def _calibrated(spec: AuditSpec, attack_name: str, pairs: int | None) -> bool:
+def _calibrated(spec: AuditSpec, attack_name: str) -> bool:
     """Whether a cell looks for the smallest leak it would have found: at full strength, where a round takes seconds."""
     facts = ATTACKS.get(attack_name).facts
-    return spec.calibrate and pairs is None and facts.cost == "seconds" and not facts.reads_texts
+    return spec.calibrate and facts.cost == "seconds" and not facts.reads_texts
 
 
-def _identity(name: str, made: Any) -> dict[str, Any]:
-    """Name, version and all parameters of a game, an attack or a defense; for a plug-in the digest of its source."""
+def _made(name: str, made: Played) -> Made:
+    """What is played, with its parameters resolved; for a plug-in the digest of its source."""
     params = {k: v for k, v in made.get_params().items() if k not in ("seed", "device")}
-    source = source_digest(type(made), name)
-    return {"name": name, "version": made.facts.version, "params": _plain(params), "source": source}
-
-
-def _seeding(identity: dict[str, Any]) -> str:
-    """What a cell's random choices depend on: the question, who asks it and of what; not versions, places or machines.
-
-    A new version, or a plug-in that was moved or edited, is another cell with the same random choices, so that what
-    changes between the two is the change itself.
-    """
-    kept = {k: v for k, v in identity.items() if k not in BESIDE}
-    for part in ("game", "attack", "defense"):
-        if made := kept[part]:
-            kept[part] = [made["name"].rpartition(":")[2], made["params"]]
-    return _sorted(kept)
-
-
-def _cell(identity: dict[str, Any], seed: int, question: Question) -> Cell:
-    text = _sorted(identity)
-    return Cell(
-        key=hashlib.sha256(text.encode()).hexdigest()[:20],
-        identity=identity,
-        seed=seed_for(seed, "cell", _seeding(identity)),
-        deal_seed=deal_seed(seed, question.game.facts.name, identity["subject"]),
-        public=question.public,
+    defaults = {k: p.default for k, p in inspect.signature(type(made)).parameters.items()}
+    changed = ", ".join(f"{k}={v}" for k, v in params.items() if isinstance(made, Defense) and v != defaults.get(k))
+    return Made(
+        name=name,
+        called=f"{made.facts.name}({changed})" if changed else made.facts.name,
+        version=made.facts.version,
+        params=json.loads(json.dumps(params, default=str)),
+        source=source_digest(type(made), name),
     )
-
-
-def _sorted(identity: dict[str, Any]) -> str:
-    return json.dumps(identity, sort_keys=True, ensure_ascii=True)
 
 
 def deal_seed(seed: int, game: str, subject: str | None) -> int:
     """The same for every attack on a question, so that all are asked about the same targets."""
     return seed_for(seed, "deal", game, subject or "")
-
-
-def _plain(value: Any) -> Any:
-    """The same as JSON would keep it."""
-    return json.loads(json.dumps(value, default=str))

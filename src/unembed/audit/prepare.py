@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 
 from unembed.audit.spec import AuditSpec
 from unembed.audit.workspace import save_corpus, save_vectors, save_vectors_in_parts
+from unembed.collections import Stored, Wanted, open_collection
 from unembed.corpora import duplicates, splits
 from unembed.corpora.chunks import ORIGIN, chunk_corpus, default_overlap
 from unembed.corpora.corpus import Corpus
-from unembed.corpora.readers import read_corpus_with_report
 from unembed.encoders import build_encoder
-from unembed.encoders.base import DenseVectors, Encoder, Vectors
+from unembed.encoders.base import DenseVectors, Encoder, EncoderCard, Vectors
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache, full_card
-from unembed.encoders.vectors import VectorsEncoder
-from unembed.errors import CannotMeasureError, DataError, UsageError
+from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.columns import first_of_classes
 from unembed.games.threat import Adversary
 from unembed.results.schema import DataCard
 from unembed.seeds import seed_for
 
-GENERATOR = "generator:"
+#: The part of the collection that insiders hold.
+INSIDE = "inside"
 ROWS_AT_ONCE = 8192
 #: Told what goes on: (what, done, total).
 Progress = Callable[[str, int, int], None]
@@ -40,12 +40,15 @@ class Sides:
     target: Corpus
     known: dict[str, Corpus]
     cards: list[DataCard]
+    stored: Stored | None = None
+    """The vectors of both sides, where the collection came with them."""
+    can_encode: bool = True
     seen: NDArray[np.int64] | None = None
     """Up to which character the encoder reads each target, where that is known and some are cut."""
 
     def known_to(self, adversary: Adversary) -> str:
         """Which corpus an adversary trains on."""
-        return "inside" if adversary.inside else "external"
+        return INSIDE if adversary.inside else "external"
 
 
 def read_sides(spec: AuditSpec) -> Sides:
@@ -56,7 +59,8 @@ def read_sides(spec: AuditSpec) -> Sides:
                 f"can't split by '{column}': it is an attribute to infer, so both sides need its values; split by "
                 "document or by text instead"
             )
-    corpus, facts = _chunked(spec, *_read_main(spec))
+    collection = open_collection(_wanted(spec))
+    corpus, facts = _chunked(spec, collection.corpus, dict(collection.facts))
     corpus, dropped = duplicates.drop_duplicates(corpus)
     facts["duplicates dropped"] = dropped.dropped
     if len(corpus) < 4:
@@ -100,41 +104,30 @@ def read_sides(spec: AuditSpec) -> Sides:
         ),
     ]
     known = {"inside": split.adversary}
-    if spec.data.vectors is None and not all(adversary.inside for adversary in spec.cast):
+    if collection.can_encode and not all(adversary.inside for adversary in spec.cast):
         external, card = _read_external(spec, target)
         known["external"] = external
         cards.append(card)
-    return Sides(target, known, cards)
+    return Sides(target, known, cards, collection.stored, collection.can_encode)
 
 
-def _read_main(spec: AuditSpec) -> tuple[Corpus, dict[str, Any]]:
+def _wanted(spec: AuditSpec) -> Wanted:
+    """What the audit wants of the collection under audit."""
     data = spec.data
-    if data.texts.startswith(GENERATOR):
-        made = _generate(data.texts, data.max_texts or 10_000, spec.seed)
-        for name in (*data.attributes, data.group, data.time):
-            if name:
-                made.column(name)
-        return made, {"generated": True}
-    if data.vectors and data.id:
-        raise UsageError("with vectors from a file, rows are matched by their order: leave the id column out")
-    extra = [c for c in (*data.attributes, data.group, data.time) if c]
-    path = f"{data.texts}#{data.split}" if data.split else data.texts
-    corpus, report = read_corpus_with_report(
-        path,
+    return Wanted(
+        place=data.texts,
         column=data.column,
-        columns=extra,
-        id_column=data.id,
+        columns=tuple(c for c in (*data.attributes, data.group, data.time) if c),
+        id=data.id,
         format=data.format,
         encoding=data.encoding,
         delimiter=data.delimiter,
+        split=data.split,
         max_rows=data.max_texts,
-        seed=seed_for(spec.seed, "sample"),
+        vectors=data.vectors,
+        vectors_column=data.vectors_column,
+        seed=spec.seed,
     )
-    return corpus, {
-        "rows in file": report.rows,
-        "empty rows skipped": report.empty,
-        "sampled": report.sampled,
-    }
 
 
 def _chunked(spec: AuditSpec, corpus: Corpus, facts: dict[str, Any]) -> tuple[Corpus, dict[str, Any]]:
@@ -149,16 +142,8 @@ def _chunked(spec: AuditSpec, corpus: Corpus, facts: dict[str, Any]) -> tuple[Co
 
 def _read_external(spec: AuditSpec, target: Corpus) -> tuple[Corpus, DataCard]:
     external = spec.external
-    if external.texts.startswith(GENERATOR):
-        corpus = _generate(external.texts, external.rows, spec.seed)
-    else:
-        corpus, _ = read_corpus_with_report(
-            external.texts,
-            column=external.column,
-            max_rows=external.rows,
-            seed=seed_for(spec.seed, "external"),
-        )
-    corpus, facts = _chunked(spec, corpus, {})
+    wanted = Wanted(external.texts, external.column, max_rows=external.rows, seed=spec.seed, purpose="external")
+    corpus, facts = _chunked(spec, open_collection(wanted).corpus, {})
     corpus, _ = duplicates.drop_duplicates(corpus)
     corpus, leaks = duplicates.remove_leaks(corpus, target)
     if not len(corpus):
@@ -178,22 +163,14 @@ def _removed(leaks: duplicates.LeakReport) -> dict[str, int]:
     }
 
 
-def _generate(name: str, rows: int, seed: int) -> Corpus:
-    from unembed.corpora.generators import GENERATORS
-
-    make = GENERATORS.get(name.removeprefix(GENERATOR))
-    made: Corpus = make(rows, seed=seed_for(seed, "generator", name))
-    return made
-
-
 def open_encoder(spec: AuditSpec, sides: Sides) -> Encoder:
     """The encoder of the spec, behind the cache unless that is off or the encoder can't be identified."""
-    if spec.data.vectors is not None:
-        return _stored_vectors(spec, sides)
+    if sides.stored is not None and not sides.can_encode:
+        return OnlyStored(sides.stored.card)
     options = dict(spec.encoder.options)
     texts: Sequence[str] = [*sides.known["inside"].texts, *sides.target.texts]
     if spec.encoder.fit_on:
-        texts = read_corpus_with_report(spec.encoder.fit_on)[0].texts
+        texts = open_collection(Wanted(spec.encoder.fit_on)).corpus.texts
     return behind_cache(spec, build_encoder(spec.encoder.name, options, fit_texts=texts))
 
 
@@ -217,16 +194,15 @@ def identify(encoder: Encoder, texts: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def _stored_vectors(spec: AuditSpec, sides: Sides) -> Encoder:
-    """The vectors of a file, one a row of the texts; another number of them would pair texts with wrong vectors."""
-    stored = VectorsEncoder(spec.data.vectors, column=spec.data.vectors_column)
-    rows = next(c.facts.get("rows in file", c.rows) for c in sides.cards if c.role == "corpus")
-    if len(stored) != rows:
-        raise DataError(
-            f"{spec.data.vectors} has {len(stored)} vectors for {rows} rows of texts: there must be one a row, "
-            "in the same order"
-        )
-    return stored
+@dataclass(frozen=True)
+class OnlyStored:
+    """In the place of an encoder that is not at hand: what is known of the vectors it made."""
+
+    card: EncoderCard
+
+    def encode(self, texts: Sequence[str], *, role: str = "document") -> Vectors:
+        """Refused."""
+        raise CannotMeasureError("not applicable: the encoder can't be asked, only its stored vectors are there")
 
 
 def encode_sides(sides: Sides, encoder: Encoder, work: Path, progress: Progress) -> None:
@@ -234,8 +210,8 @@ def encode_sides(sides: Sides, encoder: Encoder, work: Path, progress: Progress)
     corpora = {"target": sides.target, **sides.known}
     for name, corpus in corpora.items():
         save_corpus(corpus, work / f"{name}.parquet")
-        if isinstance(encoder, VectorsEncoder):
-            _copy_rows(encoder, corpus, work / name, progress)
+        if sides.stored is not None:
+            _copy_stored(sides.stored, corpus, work / name, progress)
         else:
             save_vectors(encode_texts(encoder, corpus.texts, f"{name} texts", progress), work / name)
 
@@ -252,16 +228,15 @@ def encode_queries(encoder: Encoder, queries: dict[str, list[str]], work: Path, 
             )
 
 
-def _copy_rows(stored: VectorsEncoder, corpus: Corpus, path: Path, progress: Progress) -> None:
-    """Stored vectors of a corpus, whose ids are row numbers, a few at a time."""
-    rows = np.array([int(i) for i in corpus.ids], dtype=np.int64)
+def _copy_stored(stored: Stored, corpus: Corpus, path: Path, progress: Progress) -> None:
+    """Stored vectors of a corpus, a few at a time."""
 
     def parts() -> Iterator[DenseVectors]:
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            yield stored.vectors_for_rows(rows[start : start + ROWS_AT_ONCE])
-            progress(f"{path.name} vectors", min(start + ROWS_AT_ONCE, len(rows)), len(rows))
+        for start in range(0, len(corpus), ROWS_AT_ONCE):
+            yield stored.vectors_for(corpus.ids[start : start + ROWS_AT_ONCE])
+            progress(f"{path.name} vectors", min(start + ROWS_AT_ONCE, len(corpus)), len(corpus))
 
-    save_vectors_in_parts(parts(), (len(rows), stored.card.dimension), path)
+    save_vectors_in_parts(parts(), (len(corpus), stored.card.dimension), path)
 
 
 def encode_texts(encoder: Encoder, texts: Sequence[str], what: str, progress: Progress) -> Vectors:

@@ -7,8 +7,6 @@ a run that was stopped goes on, and the same command again computes none twice.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +31,7 @@ from unembed.games import GAMES
 from unembed.games.base import Material
 from unembed.games.rounds import play_round
 from unembed.games.threat import Capability
+from unembed.results.identity import digest_of
 from unembed.results.io import write_atomically
 from unembed.results.schema import Reference, Skipped
 from unembed.seeds import generator, seed_for
@@ -40,9 +39,9 @@ from unembed.seeds import generator, seed_for
 #: Of more texts a sample is taken, on either side: a scale need not be as fine as the measurement.
 MOST_TEXTS = 2000
 #: Goes up when references are played in another way: old files are then not taken for new ones.
-_VERSION = 2
+_VERSION = 3
 #: Parts of a cell's identity that change nothing here: references are attacked once, in one thread, on the processor.
-_OF_THE_CELL_ALONE = ("encoder", "calibrate", "repeats", "threads", "device")
+_OF_THE_CELL_ALONE = {"encoder", "calibrate", "repeats", "threads", "device"}
 
 
 class ReferenceResult(Sealed):
@@ -66,11 +65,9 @@ class ReferenceTask:
 
     def skipped(self, reason: str) -> Skipped:
         """This reference as one that is not there."""
-        subject = self.cell.identity["subject"]
-        asked = f"{self.cell.identity['game']['name']}{f' ({subject})' if subject else ''}"
-        return Skipped(
-            what=f"reference {self.name} for {asked}", adversary=self.cell.identity["adversary"], reason=reason
-        )
+        asked = self.cell.identity
+        about = f"{asked.game.called}{f' ({asked.subject})' if asked.subject else ''}"
+        return Skipped(what=f"reference {self.name} for {about}", adversary=asked.adversary, reason=reason)
 
 
 @dataclass(frozen=True)
@@ -85,11 +82,11 @@ class References:
 def takes_references(cell: Cell) -> bool:
     """Whether a cell's question is asked of other encoders: at full strength, undefended, where it costs seconds."""
     identity = cell.identity
-    facts = ATTACKS.get(identity["attack"]["name"]).facts
+    facts = ATTACKS.get(identity.attack.name).facts
     return (
-        GAMES.get(identity["game"]["name"]).facts.with_references
-        and identity["pairs"] is None
-        and identity["defense"] is None
+        GAMES.get(identity.game.name).facts.with_references
+        and identity.pairs is None
+        and not identity.transforms
         and facts.cost == "seconds"
         and not facts.requires & {Capability.QUERIES, Capability.WEIGHTS, Capability.TEXTS}
     )
@@ -104,7 +101,7 @@ def open_references(spec: AuditSpec, sides: Sides, cells: list[Cell], key: str) 
     found: dict[str, list[ReferenceEncoder]] = {}
     skipped: dict[str, Skipped] = {}
     opened: dict[str, ReferenceEncoder] = {}
-    for known in dict.fromkeys(cell.identity["known"] for cell in asked):
+    for known in dict.fromkeys(cell.identity.known for cell in asked):
         own = found[known] = []
         for name in dict.fromkeys(spec.references):
             reference = opened.get(name) or ready_reference(name)
@@ -131,7 +128,7 @@ def play_references(
     tasks = [
         _task(folder, cell, reference, place)
         for cell in references.cells
-        for reference in references.of[cell.identity["known"]]
+        for reference in references.of[cell.identity.known]
     ]
     missing = [t for t in tasks if not _finished(folder, t)]
     if missing:
@@ -171,17 +168,15 @@ def _sample(corpus: Corpus, seed: int) -> Corpus:
 
 
 def _task(folder: RunFolder, cell: Cell, reference: ReferenceEncoder, place: Path) -> ReferenceTask:
-    asked = {k: v for k, v in cell.identity.items() if k not in _OF_THE_CELL_ALONE}
-    payload = json.dumps([_VERSION, MOST_TEXTS, asked, reference.identity], sort_keys=True, ensure_ascii=True)
-    key = hashlib.sha256(payload.encode()).hexdigest()[:20]
-    vectors = _vectors_folder(place, cell.identity["known"], reference)
+    asked = cell.identity.model_dump(mode="json", exclude=_OF_THE_CELL_ALONE)
+    key = digest_of([_VERSION, MOST_TEXTS, asked, reference.identity])
+    vectors = _vectors_folder(place, cell.identity.known, reference)
     result = folder.references / f"{key}.json"
     return ReferenceTask(key, cell, reference.name, str(place.resolve()), str(vectors), str(result.resolve()))
 
 
 def _vectors_folder(place: Path, known: str, reference: ReferenceEncoder) -> Path:
-    identity = json.dumps([known, reference.identity], sort_keys=True)
-    return place.resolve() / hashlib.sha256(identity.encode()).hexdigest()[:12]
+    return place.resolve() / digest_of([known, reference.identity])
 
 
 def _finished(folder: RunFolder, task: ReferenceTask) -> bool:
@@ -235,20 +230,20 @@ def play_reference(task: ReferenceTask) -> None:
 
 def _measure(task: ReferenceTask) -> Reference:
     identity, sides = task.cell.identity, Path(task.sides)
-    seed = seed_for(identity["seed"], "reference", task.key)
+    seed = seed_for(task.cell.seed, "reference", task.name)
     game, attack = made_for(identity, seed, "cpu")
     if "quick" in attack.get_params():
         attack.set_params(quick=True)
     target, vectors = load_corpus(sides / "target.parquet"), Path(task.vectors)
     material = Material(
         target=target,
-        known=load_corpus(sides / f"{identity['known']}.parquet"),
+        known=load_corpus(sides / f"{identity.known}.parquet"),
         target_vectors=load_vectors(vectors / "target"),
         known_vectors=load_vectors(vectors / "known"),
         encode=_no_queries,
         adversary=placed_adversary(identity),
         seed=task.cell.deal_seed,
-        groups=target.column(identity["group"]) if identity["group"] else None,
+        groups=target.column(identity.group) if identity.group else None,
     )
     deal = game.deal(material)
     played = play_round(game, attack, deal, seed)

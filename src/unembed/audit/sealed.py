@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from typing import Self
 
-from unembed.results.schema import Model
+from unembed.strict import Strict
 
 
-class Sealed(Model):
+class Sealed(Strict):
     """What is written to one file, and its digest."""
 
     digest: str = ""

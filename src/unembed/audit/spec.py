@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+from pydantic import ConfigDict, Field, create_model, model_validator
 
 from unembed.audit.curve import Curve, check_curve
 from unembed.audit.reference_encoders import DEFAULT_REFERENCES, check_reference
@@ -18,15 +18,10 @@ from unembed.games.asking import Options
 from unembed.games.threat import ADVERSARIES, Adversary, Capability
 from unembed.gate.policy import Policy
 from unembed.gate.validation import validate
+from unembed.strict import Strict
 
 
-class Part(BaseModel):
-    """Immutable; an unknown key is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class DataSpec(Part):
+class DataSpec(Strict):
     """The texts under audit."""
 
     texts: str = Field(description="file or folder of texts, or generator:NAME for made-up ones")
@@ -69,7 +64,7 @@ class DataSpec(Part):
         return self.group or (ORIGIN if self.chunk else None)
 
 
-class AdversarySpec(Part):
+class AdversarySpec(Strict):
     """An adversary of the user's own: what it holds decides what it can carry out."""
 
     name: str = Field(min_length=1)
@@ -94,7 +89,7 @@ class AdversarySpec(Part):
         return Adversary(self.name, self.title or self.name, self.description, held)
 
 
-class EncoderSpec(Part):
+class EncoderSpec(Strict):
     """Who makes the vectors; every other key is an option of that encoder."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -108,7 +103,7 @@ class EncoderSpec(Part):
         return dict(self.model_extra or {})
 
 
-class ExternalSpec(Part):
+class ExternalSpec(Strict):
     """Public text of another kind, for the outsider."""
 
     texts: str = "generator:public-text"
@@ -116,7 +111,7 @@ class ExternalSpec(Part):
     rows: int = Field(default=2000, ge=4)
 
 
-class DefenseSpec(Part):
+class DefenseSpec(Strict):
     """One defense; every other key is one of its parameters."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -129,7 +124,7 @@ class DefenseSpec(Part):
         return dict(self.model_extra or {})
 
 
-class RunSpec(Part):
+class RunSpec(Strict):
     """How the audit is run; none of it changes a result."""
 
     jobs: int = Field(default=1, description="cells at a time; -1: one per core")
@@ -139,7 +134,7 @@ class RunSpec(Part):
     no_cache: bool = False
 
 
-class AuditSpec(Part):
+class AuditSpec(Strict):
     """A whole audit."""
 
     title: str | None = None
@@ -176,7 +171,9 @@ class AuditSpec(Part):
         description='fewer of those pairs: shares, numbers of pairs, or "log" for six points on a logarithmic scale',
     )
     max_targets: int = Field(default=2000, ge=2)
-    defenses: list[DefenseSpec] = Field(default_factory=list)
+    defenses: list[DefenseSpec | list[DefenseSpec]] = Field(
+        default_factory=list, description="variants to attack as well: a defense, or several behind one another"
+    )
     policy: Policy | None = None
     baseline: str | None = None
     allow_unmeasured: bool = Field(
@@ -213,6 +210,11 @@ class AuditSpec(Part):
         """Who attacks, in the order given."""
         own = {a.name: a.adversary for a in self.adversary}
         return [own.get(name) or ADVERSARIES[name] for name in dict.fromkeys(self.adversaries)]
+
+    @property
+    def chains(self) -> list[list[DefenseSpec]]:
+        """The transforms behind the encoder, by variant."""
+        return [list(one) if isinstance(one, list) else [one] for one in self.defenses]
 
     @property
     def options(self) -> dict[str, Options]:

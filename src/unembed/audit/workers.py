@@ -20,7 +20,7 @@ def run_tasks(spec: AuditSpec, folder: RunFolder, tasks: list[Task], progress: P
     progress("attacks", 0, len(tasks))
 
     def ended(key: str) -> None:
-        folder.event("cell ended", cell=key, label=waiting.pop(key).cell.label)
+        folder.event("cell ended", cell=key, label=waiting.pop(key).cell.identity.label)
         progress("attacks", len(tasks) - len(waiting), len(tasks))
 
     for task in tasks:

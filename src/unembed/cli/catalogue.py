@@ -11,7 +11,7 @@ from typing import Any
 from unembed.errors import MissingExtraError, PluginError, UnembedWarning, UnknownNameError
 from unembed.registry import Registry
 
-KINDS = ("encoders", "games", "attacks", "defenses", "sources", "generators", "adversaries", "papers")
+KINDS = ("encoders", "games", "attacks", "defenses", "collections", "generators", "adversaries", "papers")
 _SINGULAR = {k: k.removesuffix("s") for k in KINDS} | {"adversaries": "adversary", "papers": "experiment"}
 
 
@@ -36,19 +36,19 @@ class Entry:
 def registries() -> dict[str, Registry[Any]]:
     """The registries by the plural that users type."""
     from unembed.attacks import ATTACKS
+    from unembed.collections import COLLECTIONS
     from unembed.corpora.generators import GENERATORS
     from unembed.defenses import DEFENSES
     from unembed.encoders import ENCODERS
     from unembed.games import GAMES
     from unembed.papers import EXPERIMENTS
-    from unembed.sources import SOURCES
 
     return {
         "encoders": ENCODERS,
         "games": GAMES,
         "attacks": ATTACKS,
         "defenses": DEFENSES,
-        "sources": SOURCES,
+        "collections": COLLECTIONS,
         "generators": GENERATORS,
         "papers": EXPERIMENTS,
     }

@@ -39,7 +39,7 @@ def plan_only(spec: AuditSpec, voice: Voice) -> int:
             "encoder": card.name,
             "texts": {"target": len(sides.target), **{k: len(v) for k, v in sides.known.items()}},
             "queries": {k: len(v) for k, v in queries.items()},
-            "cells": [{"key": c.key, "label": c.label} for c in plan.cells],
+            "cells": [{"key": c.key, "label": c.identity.label} for c in plan.cells],
             "skipped": [s.model_dump() for s in plan.skipped],
             "endpoint": None
             if estimate is None
@@ -84,7 +84,7 @@ def _show(
         voice.line(f"Endpoint: about {estimate.requests:,} requests and {estimate.tokens:,} tokens; cost {price}.")
     if names and any(takes_references(c) for c in plan.cells):
         voice.line(f"References beside the findings: {', '.join(names)}.")
-    rows: list[tuple[Any, ...]] = [(n, c.label) for n, c in enumerate(plan.cells, start=1)]
+    rows: list[tuple[Any, ...]] = [(n, c.identity.label) for n, c in enumerate(plan.cells, start=1)]
     voice.show(table(("", "Measurement"), rows, right=(0,)))
     if plan.skipped:
         left_out = [(s.what, s.adversary or "all", s.reason) for s in plan.skipped]

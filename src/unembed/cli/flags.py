@@ -186,7 +186,8 @@ class CommonFlags(TextFlags):
     defense: Annotated[
         Strings,
         typer.Option(
-            help="Defense to attack as well, with parameters after commas; repeat.",
+            help="Defense to attack as well, with parameters after commas; repeat. "
+            "'A then B' is one variant with B behind A.",
             metavar="NAME[,PARAM=VALUE…]",
             rich_help_panel=THREAT,
         ),

@@ -41,7 +41,9 @@ def _owner(name: str) -> tuple[str, Any]:
 
 
 def typed_defense(given: object) -> object:
-    """One defense of the spec with typed parameters; anything but a table is left to the spec to refuse."""
+    """A variant of the spec with typed parameters; anything but tables is left to the spec to refuse."""
+    if isinstance(given, list):
+        return [typed_defense(step) for step in given]
     if not isinstance(given, dict) or not isinstance(given.get("name"), str):
         return given
     make = DEFENSES.get(given["name"])

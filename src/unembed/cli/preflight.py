@@ -9,10 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from unembed.attacks import ATTACKS
-from unembed.audit.prepare import GENERATOR
 from unembed.audit.spec import AuditSpec
 from unembed.cli.policies import check_baseline
-from unembed.corpora.generators import GENERATORS
 from unembed.defenses import DEFENSES
 from unembed.encoders import ENCODERS
 from unembed.errors import MissingExtraError, UsageError
@@ -42,11 +40,8 @@ def _check_names(spec: AuditSpec) -> None:
         played = ATTACKS.get(attack).facts.game
         if played not in asked:
             raise UsageError(f"attack '{attack}' plays the game '{played}': add --game {played}")
-    for defense in spec.defenses:
+    for defense in (step for steps in spec.chains for step in steps):
         DEFENSES.get(defense.name)
-    for texts in (spec.data.texts, spec.external.texts):
-        if texts.startswith(GENERATOR):
-            GENERATORS.get(texts.removeprefix(GENERATOR))
     if spec.data.vectors is None:
         base = spec.encoder.name.partition(":")[0]
         ENCODERS.get(base if base in ENCODERS and spec.encoder.name not in ENCODERS else spec.encoder.name)

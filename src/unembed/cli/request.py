@@ -204,9 +204,12 @@ def _pair(text: str, option: str) -> tuple[str, Any]:
     return name.strip(), value
 
 
-def _defense(text: str) -> dict[str, Any]:
-    name, *settings = text.split(",")
-    return {"name": name, **dict(_pair(s, f"--defense {name}") for s in settings)}
+def _defense(text: str) -> list[dict[str, Any]]:
+    steps = []
+    for step in text.split(" then "):
+        name, *settings = step.strip().split(",")
+        steps.append({"name": name, **dict(_pair(s, f"--defense {name}") for s in settings)})
+    return steps
 
 
 def _references(names: list[str]) -> list[str]:

@@ -31,7 +31,7 @@ def show_run(voice: Voice, run: Run) -> None:
     failed = [c for c in run.cells if c.status == "failed"]
     if failed:
         voice.line(f"{len(failed)} of {len(run.cells)} measurements failed:")
-        _some_of(voice, [f"{_cell_label(cell.identity)}: {cell.error}" for cell in failed])
+        _some_of(voice, [f"{plain(cell.identity.label)}: {cell.error}" for cell in failed])
     untested = [s for s in run.skipped if s.adversary or s.missing]
     if untested:
         voice.line("Not tested:")
@@ -113,7 +113,7 @@ def run_summary(run: Run, folder: Path | None, outputs: Sequence[Path], code: in
         "verdict": run.verdict.model_dump(),
         "findings": nan_to_none(flat_rows(run)),
         "failed": [
-            {"cell": c.key, "label": _cell_label(c.identity), "error": c.error}
+            {"cell": c.key, "label": plain(c.identity.label), "error": c.error}
             for c in run.cells
             if c.status == "failed"
         ],
@@ -154,10 +154,3 @@ def _question(f: Finding) -> str:
 
 def _about(f: Finding) -> str:
     return f"{f.adversary}, {f.attack}{f' ({f.subject})' if f.subject else ''}"
-
-
-def _cell_label(identity: dict[str, Any]) -> str:
-    parts = [str(identity.get("adversary", "")), str(identity.get("attack", {}).get("name", ""))]
-    if identity.get("subject"):
-        parts.append(str(identity["subject"]))
-    return plain(" · ".join(p for p in parts if p))

@@ -1,11 +1,22 @@
-"""The contract of a defense on vectors: ``fit`` and ``transform``, chainable like scikit-learn's."""
+"""The contract of a defense on vectors: ``fit`` on what the owner holds, ``transform`` whatever is stored.
+
+What a defense draws at random hangs on its key and on the id of a record, never on the order of calls: the same record
+gets the same noise whether it is stored alone, in a batch, today or tomorrow. Averaging over repeated calls is then no
+attack, and a store can be filled by several machines.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from unembed.encoders.base import Vectors
+from unembed.params import Params
+from unembed.seeds import generator
 
 
 @dataclass(frozen=True)
@@ -22,18 +33,28 @@ class DefenseFacts:
 
 @runtime_checkable
 class Defense(Protocol):
-    """A transform of vectors; random choices from ``seed``."""
+    """A transform of vectors. ``seed`` is its key: what it draws at random follows from it and from a record's id."""
 
     facts: ClassVar[DefenseFacts]
     seed: int
 
-    def fit(self, vectors: Vectors) -> Self:
-        """Learn what the transform needs (a scale, a subspace) from the owner's vectors."""
+    def get_params(self, deep: bool = True) -> Params:
+        """Parameters as in scikit-learn."""
         ...
 
-    def transform(self, vectors: Vectors) -> Vectors:
-        """Defended vectors; the same number of rows."""
+    def fit(self, vectors: Vectors) -> Self:
+        """Learn what the transform needs (a scale, a subspace) from all vectors the owner holds."""
         ...
+
+    def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
+        """Defended vectors: a row for each row, whose id stands at the same place."""
+        ...
+
+
+def noise(ids: Iterable[str], width: int, key: int) -> NDArray[np.float64]:
+    """Standard normal numbers, ``width`` for each record, that follow from the key and its id alone."""
+    drawn = [generator(key, "noise", record).standard_normal(width) for record in ids]
+    return np.array(drawn, dtype=np.float64).reshape(-1, width)
 
 
 def check_defense_class(candidate: object) -> str | None:

@@ -102,6 +102,10 @@ class VectorsEncoder(Parameters):
             raise UsageError(f"rows go from 0 to {len(self._table) - 1}")
         return self._table[wanted]
 
+    def vectors_for(self, ids: Sequence[str]) -> DenseVectors:
+        """Stored vectors by the ids of their texts, which are row numbers."""
+        return self.vectors_for_rows([int(i) for i in ids])
+
     def __len__(self) -> int:
         return len(self._table)
 

@@ -9,20 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict
-
 from unembed.corpora.corpus import Corpus
 from unembed.games.threat import Adversary
+from unembed.strict import Strict
 
 
-class Options(BaseModel):
+class Options(Strict):
     """What a user may say to a game, in a section of the audit file that has the game's name.
 
     A game names its own as ``Options``. ``quick`` are smaller numbers for a quick audit, ``flags`` the options of the
     command line that set a field.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     quick: ClassVar[Mapping[str, Any]] = {}
     flags: ClassVar[Mapping[str, str]] = {}

@@ -27,10 +27,11 @@ from pydantic import Field
 
 from unembed.errors import DataError, UsageError
 from unembed.gate.judge import judge_in_detail
-from unembed.gate.policy import NONE, Policy, Selector, Strict
+from unembed.gate.policy import NONE, Policy, Selector
 from unembed.gate.validation import validate
 from unembed.results.io import write_atomically
 from unembed.results.schema import Finding, Run
+from unembed.strict import Strict
 
 
 class Acceptance(Selector):

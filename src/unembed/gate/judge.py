@@ -108,7 +108,7 @@ def _left_over(run: Run, policy: Policy, held: list[Held]) -> Iterator[Held]:
         if isinstance(item, Finding):
             if item.id not in judged:
                 yield Held(MEASURED, item, "could-not-measure", f"not trusted: {item.trust.reason}")
-        elif not any(rule.may_match(item.identity) for rule in strict):
+        elif not any(rule.meant(item.identity) for rule in strict):
             yield Held(MEASURED, None, "could-not-measure", _no_finding(item))
 
 
@@ -156,7 +156,7 @@ def _exit_code(held: list[Held]) -> int:
 
 
 def _hold(run: Run, rule: Rule) -> Iterator[Held]:
-    failed = [c for c in unmeasured(run) if isinstance(c, CellRecord) and rule.may_match(c.identity)]
+    failed = [c for c in unmeasured(run) if isinstance(c, CellRecord) and rule.meant(c.identity)]
     for cell in failed:
         yield Held(rule, None, "could-not-measure", _no_finding(cell))
     matched = [f for f in run.findings if _decides(f) and rule.matches(f)]

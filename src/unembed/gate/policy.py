@@ -19,19 +19,15 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from unembed.metrics.estimate import Estimate, undefined
+from unembed.results.identity import CellIdentity
 from unembed.results.schema import Finding
+from unembed.strict import Strict
 
 #: Selects findings that have no defense or no subject.
 NONE = "none"
-
-
-class Strict(BaseModel):
-    """Immutable, unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Selector(Strict):
@@ -53,17 +49,10 @@ class Selector(Strict):
         """Whether a finding is meant."""
         return all(_same(value, getattr(finding, key)) for key, value in self.wanted().items())
 
-    def may_match(self, identity: dict[str, Any]) -> bool:
-        """Whether a cell with this identity may be meant: what the identity doesn't tell counts as yes."""
-        for key, value in self.wanted().items():
-            if key not in identity:
-                continue
-            found = identity[key]
-            if isinstance(found, dict) and "name" in found:
-                found = found["name"]
-            if (found is None or isinstance(found, str | bool)) and not _same(value, found):
-                return False
-        return True
+    def meant(self, cell: CellIdentity) -> bool:
+        """Whether the finding of a cell would be meant."""
+        told = {"game": cell.game.called, "attack": cell.attack.name}
+        return all(_same(value, told.get(key, getattr(cell, key))) for key, value in self.wanted().items())
 
     def describe(self) -> str:
         """The selection in words."""

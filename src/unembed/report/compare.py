@@ -14,14 +14,15 @@ from unembed.metrics.estimate import Estimate
 from unembed.report.markdown import escape, table
 from unembed.report.numbers import difference, number, with_interval
 from unembed.report.view import about, measured
-from unembed.results.schema import Finding, Measured, Model, Run
+from unembed.results.schema import Finding, Measured, Run
+from unembed.strict import Strict
 
 Change = Literal["more leak", "less leak", "no clear change", "not comparable"]
 
 HEAD = ("Finding", "Before", "After", "Excess before", "Excess after", "Difference", "Change")
 
 
-class Compared(Model):
+class Compared(Strict):
     """One finding in both runs."""
 
     game: str
@@ -42,7 +43,7 @@ class Compared(Model):
     title: str
 
 
-class Comparison(Model):
+class Comparison(Strict):
     """All pairs, what only one run has, and what makes the runs differ besides."""
 
     before: str

@@ -9,7 +9,7 @@ from typing import Any
 from unembed.report.numbers import count, number
 from unembed.report.view import Names, measured, sortable, tone
 from unembed.report.words import Taxon, taxon
-from unembed.results.schema import CellRecord, DataCard, Run
+from unembed.results.schema import DataCard, Run
 
 _ROLES = {
     "corpus": "The whole collection",
@@ -124,20 +124,6 @@ def data_rows(run: Run) -> list[DataRow]:
 def _data_row(card: DataCard) -> DataRow:
     facts = "; ".join(f"{words_of(key).lower()}: {shown(value)}" for key, value in card.facts.items())
     return DataRow(_ROLES[card.role], card.name, count(card.rows), facts, card.fingerprint)
-
-
-_TELLING = ("game", "attack", "adversary", "subject", "defense", "adaptive", "pairs")
-
-
-def cell_title(cell: CellRecord) -> str:
-    """A cell by the parts of its identity that a reader knows; by its key where there are none."""
-    parts = []
-    for key in _TELLING:
-        value = cell.identity.get(key)
-        value = value.get("name") if isinstance(value, dict) else value
-        if value is not None:
-            parts.append(f"{key} {shown(value)}")
-    return " · ".join(parts) or cell.key
 
 
 def taxonomy_rows(run: Run) -> list[tuple[Taxon, str]]:

@@ -92,7 +92,7 @@ def render_html(run: Run) -> str:
         advice=coverage.advice(run),
         taxonomy=facts.taxonomy_rows(run),
         names=names,
-        failed=[(facts.cell_title(cell), cell) for cell in run.cells if cell.status == "failed"],
+        failed=[(cell.identity.label, cell) for cell in run.cells if cell.status == "failed"],
         outcome=words.OUTCOME,
         titles={v.finding.id: v.title for game in games for v in game.findings},
         counted=[o for o in gate.outcomes if o.outcome != "not-applicable"] if gate else [],

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from unembed.report import facts, view
+from unembed.report import view
 from unembed.report.clean import cleaned
 from unembed.results.schema import Finding, RuleOutcome, Run
 
@@ -29,7 +29,7 @@ def render_junit(run: Run) -> str:
             _finding_case(suite, finding, names)
     for cell in run.cells:
         if cell.status == "failed":
-            case = _case(suite, "cell", facts.cell_title(cell), cell.seconds)
+            case = _case(suite, "cell", cell.identity.label, cell.seconds)
             _child(case, "error", cell.error or "no cause was recorded", "failed")
     for skipped in run.skipped:
         who = f" · {names.adversary(skipped.adversary)}" if skipped.adversary else ""

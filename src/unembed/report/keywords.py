@@ -125,8 +125,7 @@ def _rankings(finding: Finding) -> list[Ranking]:
 
 def _first(run: Run, finding: Finding) -> str:
     """How many of the words named count, from the game's own setting."""
-    game = next((c.identity.get("game") for c in run.cells if c.key == finding.cell), None)
-    top = game.get("params", {}).get("top") if isinstance(game, dict) else None
+    top = next((c.identity.game.params.get("top") for c in run.cells if c.key == finding.cell), None)
     return f"first {top}" if isinstance(top, int) else "first"
 
 

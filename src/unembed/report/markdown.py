@@ -208,5 +208,5 @@ def _untested(run: Run, names: view.Names) -> list[str]:
     if rows:
         lines += table(("What", "Adversary", "Reason", "Missing"), rows)
     for cell in failed:
-        lines.append(f"- failed: {escape(facts.cell_title(cell))}: {escape(cell.error or 'no cause was recorded')}")
+        lines.append(f"- failed: {escape(cell.identity.label)}: {escape(cell.error or 'no cause was recorded')}")
     return [*lines, ""]

@@ -208,7 +208,7 @@ def _location(run: Run) -> dict[str, Any]:
 def _invocation(run: Run) -> dict[str, Any]:
     failed = [cell for cell in run.cells if cell.status == "failed"]
     notes = [
-        {"level": "error", "message": {"text": f"failed: {facts.cell_title(c)}: {c.error or 'no cause was recorded'}"}}
+        {"level": "error", "message": {"text": f"failed: {c.identity.label}: {c.error or 'no cause was recorded'}"}}
         for c in failed
     ]
     notes += [{"level": "note", "message": {"text": f"not tested: {s.what}: {s.reason}"}} for s in run.skipped]

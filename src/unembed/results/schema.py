@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from unembed.metrics.estimate import Estimate
+from unembed.results.identity import CellIdentity
+from unembed.strict import Strict
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def _null_is_nan(data: Any) -> Any:
@@ -32,13 +34,7 @@ Status = Literal["leak", "no-leak-found", "inconclusive", "could-not-measure", "
 Level = Literal["none", "low", "moderate", "high", "unknown"]
 
 
-class Model(BaseModel):
-    """Immutable, and an unknown field is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="null")
-
-
-class Floor(Model):
+class Floor(Strict):
     """What an adversary scores without the information: "prior" only, "shuffled" vectors, "random" vectors, or what a
     game has of its own.
     """
@@ -47,7 +43,7 @@ class Floor(Model):
     estimate: Measured
 
 
-class Cost(Model):
+class Cost(Strict):
     """What the adversary needed."""
 
     capabilities: list[str]
@@ -59,14 +55,14 @@ class Cost(Model):
     device: str = "cpu"
 
 
-class Trust(Model):
+class Trust(Strict):
     """Whether the attack works where it must: it succeeded, or finds a planted leak, or answers held-back pairs."""
 
     trusted: bool
     reason: str
 
 
-class Detects(Model):
+class Detects(Strict):
     """How small a leak this audit would have found, from leaks of known size planted into the same vectors."""
 
     size: float | None = Field(
@@ -77,7 +73,7 @@ class Detects(Model):
     tried: dict[str, list[int]] = Field(description="by size: plantings found, plantings tried")
 
 
-class Slice(Model):
+class Slice(Strict):
     """The same measurement on a part of the targets or answers: one keyword, one class, one frequency band."""
 
     kind: str
@@ -89,7 +85,7 @@ class Slice(Model):
     )
 
 
-class Sample(Model):
+class Sample(Strict):
     """One target with what was read back; masked unless the user asked for real samples."""
 
     target: str = Field(description="id of the target text")
@@ -99,7 +95,7 @@ class Sample(Model):
     masked: bool = True
 
 
-class Reference(Model):
+class Reference(Strict):
     """What the same attack by the same adversary reads from another encoder's vectors of the same texts."""
 
     encoder: str
@@ -108,7 +104,7 @@ class Reference(Model):
     pairs: int = Field(description="texts with their vectors that the adversary held; of very many only some")
 
 
-class Finding(Model):
+class Finding(Strict):
     """One measurement: never a bare number."""
 
     id: str
@@ -169,7 +165,7 @@ class Finding(Model):
         return self.status == "yardstick"
 
 
-class Skipped(Model):
+class Skipped(Strict):
     """Something that was not tested, and why."""
 
     what: str
@@ -178,18 +174,18 @@ class Skipped(Model):
     missing: list[str] = Field(default_factory=list)
 
 
-class CellRecord(Model):
+class CellRecord(Strict):
     """One unit of work: what it was, and how it ended."""
 
     key: str
-    identity: dict[str, Any]
+    identity: CellIdentity
     status: Literal["done", "failed"]
     error: str | None = None
     traceback: str | None = None
     seconds: float = 0.0
 
 
-class Coverage(Model):
+class Coverage(Strict):
     """How much of its texts the encoder reads."""
 
     limit: int | None = Field(description="tokens of a text that the encoder reads; null: nobody knows how many")
@@ -200,7 +196,7 @@ class Coverage(Model):
     unread: int | None = Field(default=None, description="tokens that the encoder never saw")
 
 
-class DataCard(Model):
+class DataCard(Strict):
     """A corpus as it was used: where from, how many rows, what was removed."""
 
     role: Literal["corpus", "target", "adversary", "external"]
@@ -211,7 +207,7 @@ class DataCard(Model):
     coverage: Coverage | None = Field(default=None, description="absent where the encoder reads texts of any length")
 
 
-class AdversaryCard(Model):
+class AdversaryCard(Strict):
     """One adversary of the threat model."""
 
     name: str
@@ -220,7 +216,7 @@ class AdversaryCard(Model):
     capabilities: list[str]
 
 
-class AttackCard(Model):
+class AttackCard(Strict):
     """The facts of an attack that a report needs."""
 
     name: str
@@ -233,7 +229,7 @@ class AttackCard(Model):
     cost: str
 
 
-class GameCard(Model):
+class GameCard(Strict):
     """The facts of a game that a report needs."""
 
     name: str
@@ -244,7 +240,7 @@ class GameCard(Model):
     tags: list[str] = Field(default_factory=list, description="OWASP and MITRE ATLAS ids")
 
 
-class RuleOutcome(Model):
+class RuleOutcome(Strict):
     """One rule of the policy, held against one finding."""
 
     rule: str
@@ -254,7 +250,7 @@ class RuleOutcome(Model):
     message: str
 
 
-class GateResult(Model):
+class GateResult(Strict):
     """The policy's answer."""
 
     passed: bool
@@ -262,7 +258,7 @@ class GateResult(Model):
     outcomes: list[RuleOutcome]
 
 
-class Verdict(Model):
+class Verdict(Strict):
     """The answer in one sentence, and the weakest adversary that succeeds."""
 
     level: Level
@@ -271,7 +267,7 @@ class Verdict(Model):
     findings: list[str] = Field(default_factory=list, description="ids of the findings it rests on")
 
 
-class Environment(Model):
+class Environment(Strict):
     """What the run ran on."""
 
     unembed: str
@@ -282,7 +278,7 @@ class Environment(Model):
     device: str
 
 
-class Run(Model):
+class Run(Strict):
     """A whole audit."""
 
     schema_version: int = SCHEMA_VERSION

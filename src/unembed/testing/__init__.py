@@ -1,5 +1,5 @@
-"""Conformance suites for third parties: every attack, defense, encoder, game and source must pass them."""
+"""Conformance suites for third parties: every attack, collection, defense, encoder and game must pass them."""
 
-from unembed.testing.checks import check_attack, check_defense, check_encoder, check_source
+from unembed.testing.checks import check_attack, check_collection, check_defense, check_encoder
 
-__all__ = ["check_attack", "check_defense", "check_encoder", "check_source"]
+__all__ = ["check_attack", "check_collection", "check_defense", "check_encoder"]

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import hstack, issparse
 
 from unembed.attacks.base import check_attack_class
+from unembed.collections import Collection
 from unembed.defenses.base import check_defense_class
 from unembed.encoders.base import EncoderCard
 from unembed.games.base import Lineup, Material
@@ -43,16 +44,21 @@ def check_encoder(encoder: Any, texts: Sequence[str] | None = None) -> None:
         check(encoder)
 
 
-def check_source(source: Any) -> None:
-    """A source of stored vectors gives what it says it holds."""
-    total, width = 0, source.dimension
-    for batch in source.batches():
-        vectors = np.asarray(batch.vectors)
-        _require(vectors.dtype == np.float32, f"batches hold {vectors.dtype}, not float32")
-        _require(vectors.ndim == 2 and vectors.shape[1] == width, f"a batch is {vectors.shape}, not [n, {width}]")
-        _require(bool(np.isfinite(vectors).all()), "a batch holds NaN or infinite values")
-        total += len(vectors)
-    _require(total == source.count, f"{total} vectors came, {source.count} were promised")
+def check_collection(collection: Collection) -> None:
+    """A collection holds what it says: ids that differ, columns of full length, a vector for each id, in any order."""
+    corpus, stored = collection.corpus, collection.stored
+    _require(len(corpus) > 0, "there is no text in it")
+    _require(len(set(corpus.ids)) == len(corpus.ids), "two texts have the same id")
+    _require(collection.can_encode or stored is not None, "there are no vectors, and none can be made")
+    if stored is None:
+        return
+    vectors = stored.vectors_for(corpus.ids)
+    wanted = (len(corpus), stored.card.dimension)
+    _require(vectors.shape == wanted, f"the vectors are {vectors.shape}, not {wanted}")
+    _require(vectors.dtype == np.float32, f"the vectors are {vectors.dtype}, not float32")
+    _require(bool(np.isfinite(vectors).all()), "the vectors hold NaN or infinite values")
+    backwards = stored.vectors_for(corpus.ids[::-1])
+    _require(bool(np.array_equal(backwards, vectors[::-1])), "vectors do not follow the order of the ids asked for")
 
 
 def attack_checks() -> Iterator[Check]:
@@ -177,14 +183,19 @@ def attack_is_at_floor_on_random_vectors(attack: Any) -> None:
 
 
 def defense_transforms(defense: Any) -> None:
-    """As many finite rows out as in, the same for the same seed, and the input is left alone."""
+    """As many finite rows out as in, the same for the same seed and id, and the input is left alone."""
     vectors = np.random.default_rng(0).standard_normal((50, 16)).astype(np.float32)
     before = vectors.copy()
-    first, second = (np.asarray(defense(seed=2).fit(vectors).transform(vectors)) for _ in range(2))
+    ids = [f"record {i}" for i in range(len(vectors))]
+    fitted = defense(seed=2).fit(vectors)
+    first, second = (np.asarray(made.transform(vectors, ids)) for made in (fitted, defense(seed=2).fit(vectors)))
     _require(bool(np.array_equal(vectors, before)), f"{defense.__name__} changes its input")
     _require(len(first) == len(vectors), f"{defense.__name__} gives {len(first)} rows for {len(vectors)}")
     _require(bool(np.isfinite(first).all()), f"{defense.__name__} gives NaN or infinite values")
     _require(bool(np.array_equal(first, second)), f"{defense.__name__} gives different vectors for one seed")
+    backwards = np.asarray(fitted.transform(vectors[::-1][:7], ids[::-1][:7]))
+    same = bool(np.allclose(backwards, first[::-1][:7], atol=1e-5))
+    _require(same, f"{defense.__name__}: what a record becomes depends on the order of calls, not on its id alone")
 
 
 def _require(condition: bool, message: str) -> None:

@@ -5,7 +5,7 @@ import string
 import numpy as np
 
 from unembed.attacks.base import AttackFacts
-from unembed.defenses.base import DefenseFacts
+from unembed.defenses.base import DefenseFacts, noise
 from unembed.encoders.base import EncoderCard
 from unembed.games.threat import Capability
 from unembed.params import Parametrised
@@ -51,10 +51,9 @@ class Noise(Parametrised):
         self.deviation_ = float(np.asarray(vectors).std())
         return self
 
-    def transform(self, vectors):
-        rng = np.random.default_rng(self.seed)
-        noise = rng.standard_normal(vectors.shape) * self.deviation_ * self.scale
-        return (np.asarray(vectors) + noise).astype(np.float32)
+    def transform(self, vectors, ids):
+        drawn = noise(ids, vectors.shape[1], self.seed) * self.deviation_ * self.scale
+        return (np.asarray(vectors) + drawn).astype(np.float32)
 
 
 class LetterCounts:

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from unembed.encoders import build_encoder
+from unembed.encoders.vector_files import open_vectors
 from unembed.encoders.vectors import VectorsEncoder
 from unembed.errors import CannotMeasureError, DataError, UnembedError, UnknownNameError
-from unembed.sources import SOURCES, VectorSource
-from unembed.sources.files import FileSource, open_vectors
 
 VECTORS = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
 
@@ -182,16 +181,6 @@ def test_a_large_file_is_mapped_not_loaded(tmp_path):
     table = open_vectors(path)
     assert isinstance(table.stored, np.memmap)
     assert table[999_990:].shape == (10, 384)
-
-
-def test_file_source_reads_everything_once(tmp_path):
-    source = SOURCES.get("file")(str(write(tmp_path, ".npy")))
-    assert isinstance(source, FileSource)
-    assert isinstance(source, VectorSource)
-    assert (source.count, source.dimension, source.name) == (7, 3, "vectors.npy")
-    batches = list(source.batches(4))
-    assert [i for b in batches for i in b.ids] == [str(i) for i in range(7)]
-    np.testing.assert_array_equal(np.concatenate([b.vectors for b in batches]), VECTORS)
 
 
 TEXTS = [f"text {i}" for i in range(7)]
