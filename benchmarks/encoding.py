@@ -1,18 +1,19 @@
-"""Sentences a second of the bundled encoder, beside sentence-transformers on the same texts and weights.
-
-Run: python benchmarks/encoding.py [--texts 1000] [--threads 1] [--rounds 3]
-"""
+"""The bundled encoder beside its own forward pass without padding, its matrix products, and sentence-transformers."""
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import torch
+from measure import Case, Yardstick
 
 from unembed.encoders.minilm import MiniLmEncoder
 from unembed.encoders.sentence_transformer import SentenceTransformerEncoder
+
+TEXTS = 160
 
 
 def sentences(count: int) -> list[str]:
@@ -23,22 +24,8 @@ def sentences(count: int) -> list[str]:
     return [" ".join(generator.choice(words, size=n)) for n in lengths]
 
 
-def best_rates(ways: dict[str, Callable[[], object]], count: int, rounds: int) -> dict[str, float]:
-    """Texts a second of CPU time, best of some rounds; the ways take turns, so that all meet the same noise."""
-    best = dict.fromkeys(ways, float("inf"))
-    for _ in range(rounds):
-        for name, way in ways.items():
-            start = time.process_time()
-            way()
-            best[name] = min(best[name], time.process_time() - start)
-    return {name: count / seconds for name, seconds in best.items()}
-
-
-def bare_pass(encoder: MiniLmEncoder, texts: list[str]) -> Callable[[], None]:
-    """The limit: the model's forward pass alone, on batches of one length without any padding."""
-    import torch
-
-    core = encoder._core
+def batches_of_one_length(core: Any, texts: list[str]) -> list[torch.Tensor]:
+    """Token numbers in batches without any padding."""
     ids, _ = core.tokeniser.tokens(texts, core.max_tokens)
     by_length: dict[int, list[list[int]]] = {}
     for row in ids:
@@ -47,39 +34,51 @@ def bare_pass(encoder: MiniLmEncoder, texts: list[str]) -> Callable[[], None]:
     for length, rows in by_length.items():
         size = max(1, core.batch_tokens // length)
         batches += [torch.tensor(rows[i : i + size]) for i in range(0, len(rows), size)]
+    return batches
 
-    def forward() -> None:
+
+def forward(core: Any, batches: list[torch.Tensor]) -> Callable[[], None]:
+    """The model's forward pass alone."""
+
+    def run() -> None:
         with torch.inference_mode():
             for batch in batches:
                 core.model(input_ids=batch, attention_mask=torch.ones_like(batch))
 
-    return forward
+    return run
 
 
-def main() -> None:
-    """Print the three rates and their ratios."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--texts", type=int, default=1000)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    import torch
+def products(core: Any, tokens: int) -> Callable[[], None]:
+    """The products of all layers with their weights, in batches as large as the encoder's."""
+    layers = [m for m in core.model.encoder.modules() if isinstance(m, torch.nn.Linear)]
+    rows = min(tokens, core.batch_tokens)
+    inputs = {m.in_features: torch.randn(rows, m.in_features) for m in layers}
 
-    torch.set_num_threads(options.threads)
-    texts = sentences(options.texts)
+    def run() -> None:
+        with torch.inference_mode():
+            for start in range(0, tokens, rows):
+                for layer in layers:
+                    inputs[layer.in_features][: tokens - start] @ layer.weight.T
+
+    return run
+
+
+def encoding(folder: Path) -> Case:
+    """Texts to vectors, tokenising included."""
+    texts = sentences(TEXTS)
     ours = MiniLmEncoder(device="cpu")
     theirs = SentenceTransformerEncoder(str(ours._folder), device="cpu", batch_size=32)
-    apart = float(np.abs(ours.encode(texts[:200]) - theirs.encode(texts[:200])).max())
-    ways: dict[str, Callable[[], object]] = {
-        "sentence-transformers": lambda: theirs.encode(texts),
-        "unembed": lambda: ours.encode(texts),
-        "bare forward pass": bare_pass(ours, texts),
-    }
-    rates = best_rates(ways, len(texts), options.rounds)
-    print(f"{options.texts} texts, {options.threads} threads, largest difference {apart:.1e}")
-    for name, rate in rates.items():
-        print(f"{name:22} {rate:8.1f} texts per CPU second   unembed is {rates['unembed'] / rate:.2f} x")
+    apart = float(np.abs(ours.encode(texts) - theirs.encode(texts)).max())
+    if apart > 1e-4:
+        raise AssertionError(f"the two encoders' vectors differ by {apart:.1e}")
+    core = ours._core
+    batches = batches_of_one_length(core, texts)
+    beside = (
+        Yardstick("its forward pass, no padding", "FLOPs", forward(core, batches)),
+        Yardstick("its matrix products", "FLOPs", products(core, sum(b.numel() for b in batches))),
+        Yardstick("sentence-transformers", "reference", lambda: theirs.encode(texts)),
+    )
+    return Case("texts/s", TEXTS, lambda: ours.encode(texts), beside)
 
 
-if __name__ == "__main__":
-    main()
+CASES = {"encode, MiniLM": encoding}

@@ -5,6 +5,7 @@
 The plain loop is what the papers' pseudocode becomes in PyTorch: a cell, logits over all words, log-softmax and
 autograd, float32, with torch's own Adam; as there, a word may be named again. Both start from the same weights and see
 the same batches; validation F1 is the mean over texts after as many epochs. Prints scores only, never a text.
+``benchmarks/run.py`` takes the ratio of the two from here, on random pairs.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from unembed.seeds import generator
 CHECKOUT_DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
 
-def arguments() -> argparse.Namespace:
+def arguments(given: list[str] | None = None) -> argparse.Namespace:
     """What to run on."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     data = Path(os.environ.get("UNEMBED_DATA", CHECKOUT_DATA))
@@ -61,13 +62,21 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--no-graph", action="store_true", help="no CUDA graph")
     parser.add_argument("--processor-time", action="store_true", help="on a CPU others use too; with --threads 1")
     parser.add_argument("--json", type=Path, default=None)
-    return parser.parse_args()
+    return parser.parse_args(given)
 
 
 class World:
     """The pairs: vectors, padded word sets, a split, and the score."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, vectors: Any, labels: csr_matrix, pairs: int) -> None:
+        self.vectors, self.labels = vectors, labels
+        self.training, self.checking = np.arange(pairs), np.arange(pairs, labels.shape[0])
+        self.steps = round(labels[self.training].nnz / pairs)
+        self.sets = WordSets(labels[self.training], np.ones(labels.shape[1], dtype=np.float32))
+
+    @classmethod
+    def of_texts(cls, options: argparse.Namespace) -> World:
+        """Some texts of a file, their vectors and content words."""
         texts = list(read_corpus(options.texts, column=options.column).texts)
         texts = [
             texts[i] for i in generator(0, "msp texts").permutation(len(texts)) if 8 <= len(texts[i].split()) <= 40
@@ -76,11 +85,7 @@ class World:
         columns = np.flatnonzero(vocabulary.content)[: options.vocabulary]
         chosen = texts[: options.pairs + options.held]
         encoder = build_encoder(options.encoder, {}, fit_texts=texts[: max(len(chosen), 20_000)])
-        self.vectors: Any = encoder.encode(chosen)
-        self.labels = csr_matrix(word_sets(chosen, vocabulary))[:, columns]
-        self.training, self.checking = np.arange(options.pairs), np.arange(options.pairs, len(chosen))
-        self.steps = round(self.labels[self.training].nnz / options.pairs)
-        self.sets = WordSets(self.labels[self.training], np.ones(len(columns), dtype=np.float32))
+        return cls(encoder.encode(chosen), csr_matrix(word_sets(chosen, vocabulary))[:, columns], options.pairs)
 
     def f1(self, decoder: SetDecoder, first: DenseFirst) -> float:
         """Mean F1 over the held-back texts."""
@@ -155,6 +160,14 @@ def ours(
     world: World, options: argparse.Namespace, device: torch.device, precision: str, negatives: int
 ) -> tuple[float, float, dict[str, float]]:
     """Seconds and F1 of our training, and what share of a batch each part takes."""
+    seconds, f1 = trained(world, options, device, precision, negatives)
+    return seconds, f1, _breakdown(world, options, device, precision, negatives)
+
+
+def trained(
+    world: World, options: argparse.Namespace, device: torch.device, precision: str, negatives: int
+) -> tuple[float, float]:
+    """Seconds and F1 of our training."""
     decoder, first = fresh(world, options, device, precision)
     first.prepare(world.vectors, world.training)
     plan = SetPlan(
@@ -167,9 +180,7 @@ def ours(
     for _ in range(options.epochs):
         for rows in whole_batches(len(world.training), options.batch_size, rng):
             trainer.batch(rows)
-    seconds = _now(device) - start
-    f1 = world.f1(decoder, first)
-    return seconds, f1, _breakdown(world, options, device, precision, negatives)
+    return _now(device) - start, world.f1(decoder, first)
 
 
 def _breakdown(
@@ -218,7 +229,7 @@ def main() -> int:
         _timer = time.process_time
     torch.set_num_threads(options.threads)
     device = pick_device(options.device)
-    world = World(options)
+    world = World.of_texts(options)
     print(
         f"{options.pairs:,} pairs, {world.labels.shape[1]:,} words, {world.steps} steps, {options.hidden} units, "
         f"batch {options.batch_size}, {options.epochs} epochs, {device}, {options.threads} threads"

@@ -6,6 +6,7 @@ The word matrix is all-MiniLM-L6-v2's own (30,522 x 384) and the targets are mea
 messages; ``--matrix random`` draws both. The limit is one dense pass, the product targets x word matrix in float32: its
 rate is measured in the same run, between the runs of the solver, and the solver's time is given in passes. The paper's
 procedure is run on fewer targets (``--slow-targets``) until it reaches the same objective to ``--within``.
+``benchmarks/run.py`` takes the ratio to one dense pass from here.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import torch
+from measure import Case, Yardstick
 from numpy.typing import NDArray
 
 from unembed.nn.device import pick_device
@@ -47,18 +50,26 @@ def arguments() -> argparse.Namespace:
 
 def problem(options: argparse.Namespace) -> tuple[Matrix, Matrix]:
     """A word matrix and targets."""
-    if options.matrix == "random":
-        rng = np.random.default_rng(0)
-        words = rng.standard_normal((options.words, options.dimension)).astype(np.float32)
-        words *= 1.1 / np.linalg.norm(words, axis=1, keepdims=True)
-        drawn = rng.integers(0, len(words), (options.targets, 20))
-        return words, np.stack([words[row].mean(axis=0) for row in drawn])
+    return random_problem(options) if options.matrix == "random" else of_messages(options.targets, options.model)
+
+
+def random_problem(options: argparse.Namespace) -> tuple[Matrix, Matrix]:
+    """Both drawn."""
+    rng = np.random.default_rng(0)
+    words = rng.standard_normal((options.words, options.dimension)).astype(np.float32)
+    words *= 1.1 / np.linalg.norm(words, axis=1, keepdims=True)
+    drawn = rng.integers(0, len(words), (options.targets, 20))
+    return words, np.stack([words[row].mean(axis=0) for row in drawn])
+
+
+def of_messages(targets: int, model: str = "bundled") -> tuple[Matrix, Matrix]:
+    """MiniLM's own word matrix, and means of the words of invented messages."""
     from unembed.attacks.inversion.sparse_coding import word_means
     from unembed.corpora.generators.messages import generate_messages
     from unembed.encoders.minilm import MiniLmEncoder
 
-    encoder = MiniLmEncoder(options.model, device="cpu")
-    texts = generate_messages(options.targets, seed=0).texts
+    encoder = MiniLmEncoder(model, device="cpu")
+    texts = generate_messages(targets, seed=0).texts
     matrix = encoder.word_matrix
     return matrix, word_means(texts, encoder, matrix)(np.arange(len(texts)))
 
@@ -89,6 +100,17 @@ def dense_pass(words: Matrix, targets: Matrix, device: torch.device) -> Callable
             torch.mm(part, right, out=buffer[: len(part)])
 
     return run
+
+
+def solving(folder: Path) -> Case:
+    """Codes that are proven, for a batch of targets."""
+    words, targets = of_messages(512)
+    coder, device = SparseCoder(words, device="cpu"), torch.device("cpu")
+    beside = (Yardstick("one pass of targets x words", "FLOPs", dense_pass(words, targets, device)),)
+    return Case("targets/s", len(targets), lambda: coder.solve(targets, 0.1), beside)
+
+
+CASES = {"solve, inversion/sparse-coding": solving}
 
 
 def main() -> int:

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from command_line import ONCE, call
+from command_line import ONCE
 
 from unembed.audit.spec import build_spec
 from unembed.errors import UsageError
@@ -19,6 +19,11 @@ FORMER = {
     "title": "Somebody who took a backup along",
     "capabilities": ["vectors", "shadow corpus", "pairs", "labels"],
 }
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
@@ -39,12 +44,9 @@ def cell(folder):
 
 
 class TestGame:
-    def test_it_reaches_verdict_reports_and_gate(self, own, tmp_path):
+    def test_it_reaches_verdict_reports_and_gate(self, own, tmp_path, run):
         reports = ("-o", "r.md", "-o", "r.junit.xml")
-        done = call(
-            ["audit", *SMALL, "--game", f"{own}:AsksGame", "--max-excess", "0.01", "--out", "run", *reports],
-            cwd=tmp_path,
-        )
+        done = run("audit", *SMALL, "--game", f"{own}:AsksGame", "--max-excess", "0.01", "--out", "run", *reports)
         assert done.code == 1, done.err
         told = "can tell questions from statements in"
         assert told in " ".join(done.out.split())
@@ -56,28 +58,28 @@ class TestGame:
         (finding,) = findings(tmp_path / "run")
         assert (finding["game"], finding["section"], finding["attack"]) == ("asks", "classes", "attribute/portfolio")
 
-    def test_its_parameters_are_set_like_any_other(self, own, tmp_path):
+    def test_its_parameters_are_set_like_any_other(self, own, tmp_path, run):
         name = f"{own}:AsksGame"
-        call(["audit", *SMALL, "--game", name, "--set", f"{name}.mark=you", "--out", "run"], cwd=tmp_path)
+        run("audit", *SMALL, "--game", name, "--set", f"{name}.mark=you", "--out", "run")
         assert cell(tmp_path / "run")["identity"]["game"]["params"] == {"mark": "you"}
 
-    def test_an_edited_file_is_another_game(self, own, tmp_path):
+    def test_an_edited_file_is_another_game(self, own, tmp_path, run):
         """Whatever it finds: old results must not be taken for new ones."""
         command = ["audit", *SMALL, "--game", f"{own}:AsksGame", "--out", "run"]
         keys = []
         for mark in ("?", "?", "you"):
             text = GAME.read_text(encoding="utf-8")
             own.write_text(text.replace('mark: str = "?"', f'mark: str = "{mark}"'), encoding="utf-8")
-            call(command, cwd=tmp_path)
+            run(*command)
             keys.append(cell(tmp_path / "run")["key"])
         assert keys[0] == keys[1] != keys[2]
 
-    def test_a_moved_or_edited_file_makes_the_same_random_choices(self, own, tmp_path):
+    def test_a_moved_or_edited_file_makes_the_same_random_choices(self, own, tmp_path, run):
         """What two versions find then differs by what was changed, not by chance."""
         found = []
         for file in (own, own.with_name("moved.py")):
             file.write_text(GAME.read_text(encoding="utf-8") + f"# {file.name}\n", encoding="utf-8")
-            call(["audit", *SMALL, "--game", f"{file}:AsksGame", "--out", file.stem], cwd=tmp_path)
+            run("audit", *SMALL, "--game", f"{file}:AsksGame", "--out", file.stem)
             found += findings(tmp_path / file.stem)
         assert found[0]["cell"] != found[1]["cell"]
         assert (found[0]["seed"], found[0]["estimate"]) == (found[1]["seed"], found[1]["estimate"])
@@ -109,7 +111,7 @@ class TestAdversary:
         with pytest.raises(UsageError, match=message):
             build_spec({"data": {"texts": "x"}, "adversary": [{**FORMER, **change}]})
 
-    def test_it_carries_out_an_audit(self, tmp_path):
+    def test_it_carries_out_an_audit(self, tmp_path, run):
         (tmp_path / "audit.toml").write_text(
             """
             adversaries = ["former employee"]
@@ -126,7 +128,7 @@ class TestAdversary:
             """,
             encoding="utf-8",
         )
-        done = call(["audit", "audit.toml", *ONCE, "--out", "run"], cwd=tmp_path)
+        done = run("audit", "audit.toml", *ONCE, "--threads", "1", "--out", "run")
         assert done.code == 0, done.err
         assert "Somebody with a copy of the vectors and part of the collection can tell" in " ".join(done.out.split())
         (finding,) = findings(tmp_path / "run")

