@@ -21,7 +21,7 @@ from typing import IO, Any
 from unembed.errors import DataError, UsageError
 
 MAX_DOCUMENT = 64 << 20
-"""Bytes of a file that is read whole: settings, results, signatures. Real ones have kilobytes, the largest a few MiB."""
+"""Bytes of a file that is read whole (settings, results, signatures): real ones have kilobytes to a few MiB."""
 MAX_LINE = 16 << 20
 """Characters of one line: a vector of a hundred thousand numbers has two million."""
 UNPACKED_FLOOR = 64 << 20
@@ -62,7 +62,7 @@ def opened(path: Path, what: str = "file", hint: str = "") -> Iterator[IO[bytes]
     """The bytes of a regular file; ``what`` it should be, and a ``hint`` where there is none, go into the message."""
     with reading(path):
         try:
-            file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAIT))
+            file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAIT))  # noqa: SIM115
         except (FileNotFoundError, NotADirectoryError, ValueError):
             raise UsageError(f"no {what} at {path}" + (f": {hint}" if hint else "")) from None
         with file:
@@ -83,23 +83,23 @@ def read_bytes(path: Path, what: str, hint: str = "", *, limit: int = MAX_DOCUME
     with opened(path, what, hint) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise DataError(f"{path} is larger than {limit >> 20} MiB, too large for a {what}")
+        raise DataError(f"{path} is larger than {limit >> 20} MiB, too large for {_a(what)}")
     return data
 
 
 def read_text(path: Path, what: str, hint: str = "") -> str:
     """A whole file of UTF-8 text."""
-    with parsing(f"{path} is not a {what}: it is not UTF-8 text"):
+    with parsing(f"{path} is not {_a(what)}: it is not UTF-8 text"):
         return read_bytes(path, what, hint).decode("utf-8-sig")
 
 
-def read_json(path: Path, what: str, *, limit: int = MAX_DOCUMENT) -> dict[str, Any]:
+def read_json(path: Path, what: str, hint: str = "", *, limit: int = MAX_DOCUMENT) -> dict[str, Any]:
     """A whole file that is one JSON object."""
-    data = read_bytes(path, what, limit=limit)
-    with parsing(f"{path} is not valid JSON, is nested too deep or holds too long a number"):
+    data = read_bytes(path, what, hint, limit=limit)
+    with parsing(f"{path} is not {_a(what)}: it is not valid JSON, nested too deep or with too long a number"):
         value = json.loads(data)
     if not isinstance(value, dict):
-        raise DataError(f"{path} is not a {what}: it is not a JSON object")
+        raise DataError(f"{path} is not {_a(what)}: it is not a JSON object")
     return value
 
 
@@ -112,6 +112,10 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
         raise UsageError(f"{path} is not valid TOML: {error}") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} can't be used: it is nested too deep or holds too long a number") from error
+
+
+def _a(what: str) -> str:
+    return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
 
 
 def unpacked_limit(size: int) -> int:
@@ -129,7 +133,9 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
         yield io.BufferedReader(_Gunzip(raw, limit, path), 1 << 18) if packed else raw
 
 
-def lines(path: Path, encoding: str, limit: int = MAX_LINE, *, keep_ends: bool = False, errors: str = "strict") -> Iterator[str]:
+def lines(
+    path: Path, encoding: str, limit: int = MAX_LINE, *, keep_ends: bool = False, errors: str = "strict"
+) -> Iterator[str]:
     """Lines of a text file, plain or gzip, without their ends (kept on demand); none longer than ``limit``."""
     number = 0
     with unpacked(path) as stream:

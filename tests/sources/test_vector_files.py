@@ -9,7 +9,7 @@ import pytest
 
 from unembed.encoders import build_encoder
 from unembed.encoders.vectors import VectorsEncoder
-from unembed.errors import CannotMeasureError, DataError, UnembedError, UnknownNameError
+from unembed.errors import CannotMeasureError, DataError, UnembedError, UnknownNameError, UsageError
 from unembed.sources import SOURCES, VectorSource
 from unembed.sources.files import FileSource, open_vectors
 
@@ -129,14 +129,14 @@ def test_pickled_arrays_are_refused(tmp_path):
     ("name", "content", "message"),
     [
         ("x.jsonl", "[1, 2]\n[1, 2, 3]\n", "row 1: 3 dimensions where row 0 has 2"),
-        ("x.jsonl", "[1, 2]\n{oops\n", "line 2: no valid JSON"),
+        ("x.jsonl", "[1, 2]\n{oops\n", "line 2: not valid JSON"),
         ("x.jsonl", '[1, "a"]\n', "line 1: expected a list of numbers"),
         ("x.jsonl", '{"a": [1], "b": [2]}\n', "say which with column"),
         ("x.csv", "1,2\n3,x\n", "line 2, column 2: not a number"),
         ("x.csv", "1,2\n3\n", "row 1: 1 dimensions"),
         ("x.csv", "a,b\n", "no vectors"),
         ("x.npy", "", "is empty"),
-        ("x.npy", "hello", "no complete .npy"),
+        ("x.npy", "hello", "not a complete .npy"),
     ],
 )
 def test_text_files_that_are_wrong_say_where(tmp_path, name, content, message):
@@ -172,7 +172,7 @@ def test_unknown_ending_and_missing_file(tmp_path):
     (tmp_path / "x.pkl").write_bytes(b"x")
     with pytest.raises(UnknownNameError, match="ending"):
         open_vectors(tmp_path / "x.pkl")
-    with pytest.raises(DataError, match="no such file"):
+    with pytest.raises(UsageError, match="no file of vectors at"):
         open_vectors(tmp_path / "y.npy")
 
 

@@ -146,3 +146,15 @@ class WhiteBoxEncoder(Encoder, Protocol):
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The rows of the word matrix that stand for each text, in order, without special tokens."""
         ...
+
+
+def first_unusable(vectors: DenseVectors) -> tuple[int, str] | None:
+    """The first row that no attack can measure with, and why; None if there is none."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        bad = ~np.isfinite(np.einsum("ij,ij->i", vectors, vectors))
+    if not bad.any():
+        return None
+    row = int(bad.argmax())
+    if np.isfinite(vectors[row]).all():
+        return row, "numbers so large that float32 can't hold the vector's length: scale the vectors down"
+    return row, "NaN, infinity or a number too large for float32"
