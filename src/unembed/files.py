@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 
 from unembed.errors import DataError, UsageError
@@ -29,6 +30,10 @@ UNPACKED_FLOOR = 64 << 20
 UNPACKED_RATIO = 200
 """Above the floor: how many times its own size a packed file may expand to; text and vectors stay far below."""
 
+_PARSERS_RAISE = (
+    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, EOFError),
+    *(SyntaxError, TokenError),  # numpy reads its headers as Python source
+)
 _GZIP_MAGIC = b"\x1f\x8b"
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # opening a pipe must not wait for its writer
 
@@ -38,7 +43,7 @@ def parsing(complaint: str) -> Iterator[None]:
     """Whatever a parser raises for input it was not made for becomes a DataError with this one line."""
     try:
         yield
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, EOFError) as error:
+    except _PARSERS_RAISE as error:
         raise DataError(complaint) from error
 
 

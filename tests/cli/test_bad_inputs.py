@@ -120,6 +120,9 @@ BAD: dict[str, tuple[Make, str]] = {
     "split by the attribute": (lambda p: good(p, "--attribute", "kind", "--group", "kind"), "can't split by 'kind'"),
     "one group": (lambda p: [*table(p, {"text": TEXTS, "g": ["x"] * len(TEXTS)}), "--column", "text", "--group", "g"],
                   "group"),
+    "csv without a header": (lambda p: content(p, "t.csv", "so good,4\nso bad,1\n"), "is the header missing?"),
+    "time beyond any float": (lambda p: [*table(p, {"text": TEXTS, "when": [10**400] * len(TEXTS)}), "--column", "text",
+                                         "--time", "when"], "not a date"),
     "no dates": (lambda p: good(p, "--time", "kind"), "not a date"),
     "unknown format": (lambda p: good(p, "--format", "xlsx"), "unknown format"),
     "bad delimiter": (lambda p: good(p, "--delimiter", ";;"), "delimiter"),
@@ -127,6 +130,7 @@ BAD: dict[str, tuple[Make, str]] = {
     # vectors
     "vectors missing": (lambda p: good(p, "--vectors", p / "v.npy"), "no file of vectors"),
     "NaN in a vector": (lambda p: vectors(p, bad_row(np.nan)), "row 3"),
+    "number too large for a vector": (lambda p: vectors(p, bad_row(1e19)), "row 3: the vector is longer"),
     "infinity in a vector": (lambda p: vectors(p, bad_row(np.inf)), "row 3"),
     "mixed dimensions": (lambda p: jsonl_vectors(p, [[1, 2], [1, 2, 3]]), "row 1"),
     "wrong number of vectors": (lambda p: vectors(p, np.ones((7, 4), np.float32)), "7 vectors"),
@@ -138,6 +142,7 @@ BAD: dict[str, tuple[Make, str]] = {
     "vectors column alone": (lambda p: good(p, "--vectors-column", "v"), "--vectors"),
     # names
     "unknown encoder": (lambda p: good(p, "--encoder", "minilmm"), "did you mean 'minilm'"),
+    "option nested too deep": (lambda p: good(p, "--set", "keyword/svm.x=" + "[" * 5_000), "not valid JSON"),
     "unknown encoder option": (lambda p: good(p, "--encoder", "hashing", "--encoder-option", "feature=9"), "features"),
     "encoder option without value": (lambda p: good(p, "--encoder-option", "features"), "NAME=VALUE"),
     "unknown game": (lambda p: good(p, "--game", "keywords"), "did you mean 'keyword'"),
@@ -173,6 +178,10 @@ BAD: dict[str, tuple[Make, str]] = {
     "baseline without policy": (lambda p: good(p, "--baseline", p / "b.toml"), "policy"),
     # files
     "no audit file": (lambda p: [p / "audit.toml"], "no audit file"),
+    "audit file nested too deep": (lambda p: audit_file(p, "a = " + "[" * 5_000), "nested too deep"),
+    "audit file with an endless number": (lambda p: audit_file(p, "seed = " + "1" * 5_000), "too long a number"),
+    "device as audit file": (lambda p: ["/dev/zero"], "not a regular file"),
+    "standard input as audit file": (lambda p: ["/dev/stdin"], "not a regular file"),
     "bad TOML": (lambda p: audit_file(p, "title = \n"), "TOML"),
     "unknown key": (lambda p: audit_file(p, '[data]\ntexts = "t.csv"\ncolumns = "text"\n'), "did you mean 'column'"),
     "no texts": (lambda p: audit_file(p, 'title = "x"\n'), "--texts"),
