@@ -184,7 +184,7 @@ def test_bad_input_is_named(deal, tmp_path):
         InversionMSP(**SMALL, word_matrix=str(tmp_path / "absent.txt")).fit(knowledge)
     broken = tmp_path / "broken.txt"
     broken.write_text(f"{knowledge.vocabulary.words[0]} one two\n")
-    with pytest.raises(DataError, match="no number"):
+    with pytest.raises(DataError, match="not a number"):
         InversionMSP(**SMALL, word_matrix=str(broken)).fit(knowledge)
     attack = InversionMSP(**SMALL, epochs=1).fit(knowledge)
     with pytest.raises(CannotMeasureError, match="dimensions"):

@@ -61,7 +61,7 @@ class VectorTable:
         raw = np.asarray(self.stored[rows])
         if self.half_words:
             raw = (raw.astype(np.uint32) << 16).view(np.float32)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             vectors = np.array(raw, dtype=np.float32, order="C")
         self._forget_pages()
         if (bad := first_unusable(vectors)) is not None:
@@ -174,13 +174,15 @@ def _parquet(path: Path, column: str | None) -> VectorTable:
     from pyarrow import parquet
 
     try:
-        schema = parquet.read_schema(path)
-        lists = [f.name for f in schema if _is_list_of_numbers(f.type, arrow)]
-        if column is not None and column in schema.names and column not in lists:
-            raise DataError(f"{path}, column '{column}' holds {schema.field(column).type}: expected lists of numbers")
-        name = _pick(lists, column, path, "list column")
-        values = parquet.read_table(path, columns=[name])[name]
-        values.validate(full=True)
+        with parsing(_damaged(path)):
+            schema = parquet.read_schema(path)
+            lists = [f.name for f in schema if _is_list_of_numbers(f.type, arrow)]
+            if column is not None and column in schema.names and column not in lists:
+                kind = schema.field(column).type
+                raise DataError(f"{path}, column '{column}' holds {kind}: expected lists of numbers")
+            name = _pick(lists, column, path, "list column")
+            values = parquet.read_table(path, columns=[name])[name]
+            values.validate(full=True)
     except (arrow.ArrowException, OSError):
         raise DataError(_damaged(path)) from None
     if values.null_count:

@@ -41,8 +41,8 @@ def fields(path: Path, options: ReadOptions) -> list[Field]:
         else:
             with _ipc(path) as reader:
                 schema = reader.schema
-    check_names(schema.names, path.name)
-    return [Field(field.name, _is_text(field.type), str(field.type)[:40]) for field in schema]
+        check_names(schema.names, path.name)
+        return [Field(field.name, _is_text(field.type), str(field.type)[:40]) for field in schema]
 
 
 def _is_text(kind: Any) -> bool:
