@@ -18,7 +18,7 @@ ORDER = [
     *("gate", "audit", "report", "papers", "cli", "testing"),
 ]
 HEAVY = ("torch", "sklearn", "transformers", "pyarrow")
-BESIDE = {"errors", "registry", "seeds", "params", "strict", "_version"}
+BESIDE = {"errors", "files", "registry", "seeds", "params", "strict", "writing", "_version"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

@@ -179,7 +179,7 @@ class TestFile:
     def test_a_damaged_file_is_one_clear_error(self, tmp_path: Path, text: str) -> None:
         path = tmp_path / "bad.json"
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(DataError, match=r"bad\.json is no file of signatures"):
+        with pytest.raises(DataError, match=r"bad\.json is not a file of signatures"):
             SignatureBook.read(path)
 
     def test_another_format_and_a_missing_file(self, tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ class TestFile:
         path.write_text('{"format": 99, "signatures": []}', encoding="utf-8")
         with pytest.raises(DataError, match="format 99"):
             SignatureBook.read(path)
-        with pytest.raises(DataError, match="--learn"):
+        with pytest.raises(UsageError, match="--learn"):
             SignatureBook.read(tmp_path / "none.json")
 
     def test_parts_that_do_not_fit_are_refused(self, book: SignatureBook, tmp_path: Path) -> None:

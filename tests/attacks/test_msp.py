@@ -180,11 +180,11 @@ def test_bad_input_is_named(deal, tmp_path):
         InversionMSP(form="other").fit(knowledge)
     with pytest.raises(UsageError, match="weights"):
         InversionMSP(**SMALL, word_matrix="encoder").fit(knowledge)
-    with pytest.raises(UsageError, match="no such table"):
+    with pytest.raises(UsageError, match="no table of word vectors"):
         InversionMSP(**SMALL, word_matrix=str(tmp_path / "absent.txt")).fit(knowledge)
     broken = tmp_path / "broken.txt"
     broken.write_text(f"{knowledge.vocabulary.words[0]} one two\n")
-    with pytest.raises(DataError, match="no number"):
+    with pytest.raises(DataError, match="not a number"):
         InversionMSP(**SMALL, word_matrix=str(broken)).fit(knowledge)
     attack = InversionMSP(**SMALL, epochs=1).fit(knowledge)
     with pytest.raises(CannotMeasureError, match="dimensions"):

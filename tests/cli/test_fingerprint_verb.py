@@ -67,7 +67,7 @@ def test_what_contradicts_itself_is_refused(run, stored):
         ((file, file), "one file of vectors"),
         ((file, "--signatures", stored / "none.json"), "no file of signatures"),
         ((file, "--false-alarm", "2"), "false-alarm"),
-        ((stored / "absent.npy",), "no such file"),
+        ((stored / "absent.npy",), "no file of vectors"),
         (("--learn", "x", "--encoder", "hashing", "--encoder-option", "features", "--signatures", book), "NAME=VALUE"),
     ]
     for arguments, said in wrong:

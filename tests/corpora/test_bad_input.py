@@ -38,6 +38,21 @@ def put_table(columns, cut=None):
     return make
 
 
+def put_arrow(table, change=bytes):
+    def make(folder):
+        path = folder / "a.arrow"
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table)
+        path.write_bytes(change(path.read_bytes()))
+        return path
+
+    return make
+
+
+def offsets(*numbers):
+    return b"".join(number.to_bytes(4, "little") for number in numbers)
+
+
 def fifo(folder):
     os.mkfifo(folder / "a.csv")
     return folder / "a.csv"
@@ -78,7 +93,21 @@ BAD = {
     "missing key": (put('{"text": "a"}\n', "a.jsonl"), {"column": "txt"}, "did you mean 'text'"),
     "which column": (put("one,two\na,b\n"), {}, "which column holds the text.*one, two"),
     "no text column": (put("one,two\n1,2\n"), {}, "no column of text"),
-    "two equal columns": (put("text,text\na,b\n"), {}, "two columns called 'text'"),
+    "two equal columns": (put("text,text\na,b\n"), {}, "columns 1 and 2 have the same name"),
+    "two equal columns of many": (
+        put(",".join(["a", *(f"c{i}" for i in range(100_000)), "a"]) + "\n"),
+        {},
+        "columns 1 and 100002 have the same",
+    ),
+    "two equal columns in arrow": (
+        put_arrow(pa.table([["a"], ["b"]], names=["text", "text"])),
+        {},
+        "columns 1 and 2 have the same name",
+    ),
+    "no header": (put("so good,4\nso bad,1\n"), {}, "2 columns, not listed because"),
+    "no header, column named": (put("so good,4\nso bad,1\n"), {"column": "text"}, "2 columns, not listed because"),
+    "no header, texts only": (put("so good\nso bad\n"), {}, "1 columns, not listed because"),
+    "mark of UTF-16 before UTF-8": (put(b"\xff\xfetext,label\na,b\n"), {}, "mark of UTF-16 but is not UTF-16"),
     "bytes of another encoding": (put(b"text\nf\xfc\xdfe\n"), {"encoding": "utf-8"}, "can't be decoded as utf-8"),
     "unknown encoding": (put("text\na\n"), {"encoding": "utf-99"}, "unknown text encoding"),
     "no text encoding": (put("text\na\n"), {"encoding": "base64"}, "unknown text encoding"),
@@ -92,6 +121,14 @@ BAD = {
     "parquet of nothing": (put(b"", "a.parquet"), {}, "is empty"),
     "text named parquet": (put("hello", "a.parquet"), {}, "damaged, cut short"),
     "text named arrow": (put("hello", "a.arrow"), {}, "damaged, cut short"),
+    "offset in arrow that points elsewhere": (
+        put_arrow(
+            pa.table({"text": ["first", "second", "third"]}),
+            lambda data: data.replace(offsets(0, 5, 11, 16), offsets(0, 5, 0x7FFFFFF0, 16)),
+        ),
+        {},
+        "damaged, cut short",
+    ),
     "parquet without rows": (put_table({"text": pa.array([], pa.string())}), {}, "has no rows"),
     "number column": (put_table({"text": [1, 2]}), {"column": "text"}, "holds int64, not text"),
     "nested column": (put_table({"text": [["a"], ["b"]]}), {"column": "text"}, r"holds list.*not text"),
@@ -127,7 +164,7 @@ BAD = {
     "gzip bomb": (gz(LONG * 500_000), {"max_rows": 5}, "expands to more than 64 MiB"),
     "gzip of nothing": (gz(b""), {}, "is empty"),
     "splits that go in circles": (dict_of_itself, {}, "no state.json"),
-    "broken state": (saved("{"), {}, "state.json is not valid JSON"),
+    "broken state": (saved("{"), {}, "state.json is not a description of a data set"),
     "listed state": (saved("[]"), {}, "not a JSON object"),
     "state without files": (saved({"_data_files": []}), {}, "names no data files"),
     "state that points elsewhere": (saved({"_data_files": [{"filename": "../x.arrow"}]}), {}, "outside the folder"),
@@ -161,11 +198,47 @@ def test_messages_never_hold_the_text(tmp_path):
         "c.csv": f'text\n"{secret}" {secret}\n',
         "d.jsonl": f'"{secret}"\n',
         "e.csv": f"id,text\n{secret},a\n{secret},b\n",
+        "f.csv": f"I met {secret} today,{secret},3\nso it goes,b,4\n",
+        "g.csv": f"I met {secret} today,{secret},{secret}\nso it goes,b,4\n",
+        "h.jsonl": f'{{"I met {secret}": 1}}\n',
+        "i.csv": b"\xff\xfe" + f"I met {secret} today\n".encode() * 200,
     }.items():
-        (tmp_path / name).write_text(data)
-        with pytest.raises(UnembedError) as caught:
-            read_corpus(tmp_path / name, column="text", id_column="id" if name[0] == "e" else None, delimiter=",")
-        assert secret not in str(caught.value)
+        (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+        for column in ("text", None, f"{secret[:-1]}s"):
+            with pytest.raises(UnembedError) as caught:
+                read_corpus(tmp_path / name, column=column, id_column="id" if name[0] == "e" else None, delimiter=",")
+            assert secret not in str(caught.value)
+            assert secret.encode().decode("utf-16-le") not in str(caught.value)
+            assert len(str(caught.value)) < 300
+
+
+def test_a_cell_beyond_the_limit_names_no_column_that_is_a_text(tmp_path):
+    path = put("I met Zorblatt today,4\n" + "x" * 50 + ",1\n")(tmp_path)
+    with pytest.raises(DataError, match="row 1: a column has a cell of 50 characters"):
+        list(iter_rows(path, max_cell=40))
+
+
+def test_usual_headers_are_listed(tmp_path):
+    path = put(",review_text,Überschrift,meta.lang,a-b\n1,a,b,c,d\n")(tmp_path)
+    with pytest.raises(UsageError, match=r"columns: '', review_text, Überschrift, meta\.lang, a-b\)"):
+        read_corpus(path)
+    path = put("Review text,stars\nfine,1\n")(tmp_path)
+    assert read_corpus(path, column="Review text").texts == ["fine"]
+
+
+def test_real_utf16_is_still_read(tmp_path):
+    for encoding in ("utf-16", "utf-16-be"):
+        mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+        (tmp_path / "a.csv").write_bytes(mark + "text,label\nüber,b\n".encode(encoding))
+        assert read_corpus(tmp_path / "a.csv").texts == ["über"]
+
+
+def test_many_columns_are_no_problem(tmp_path):
+    names = ["text", *(f"c{i}" for i in range(100_000))]
+    path = put(",".join(names) + "\n" + "a" + ",1" * 100_000 + "\n")(tmp_path)
+    assert read_corpus(path).texts == ["a"]
+    table = pa.table([["a"], *([[1]] * 5_000)], names=names[:5_001])
+    assert read_corpus(put_arrow(table)(tmp_path)).texts == ["a"]
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -182,8 +255,9 @@ def test_no_bytes_ever_cause_anything_but_our_own_errors(data, name, tmp_path):
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(position=st.integers(0, 10_000), value=st.integers(0, 255))
-def test_a_damaged_parquet_file_is_an_error_or_still_readable(position, value, tmp_path):
-    path = put_table({"text": [f"text {i}" for i in range(50)]})(tmp_path)
+@pytest.mark.parametrize("written", [lambda table: put_table(table), lambda table: put_arrow(pa.table(table))])
+def test_a_damaged_table_is_an_error_or_still_readable(written, position, value, tmp_path):
+    path = written({"text": [f"text {i}" for i in range(50)]})(tmp_path)
     data = bytearray(path.read_bytes())
     data[position % len(data)] = value
     path.write_bytes(data)

@@ -111,7 +111,8 @@ BAD = {
     "one group": (numbered(4, g=[1, 1, 1, None]), {"by": "g"}, r"has 1 group\(s\)"),
     "one row": (numbered(1), {}, "too few"),
     "one moment": (numbered(3, t=[1, 1, 1]), {"time": "t"}, "1 distinct time"),
-    "no dates": (numbered(3, t=["2024-01-01", "soon", "later"]), {"time": "t"}, "row 2 is no date"),
+    "time beyond any float": (numbered(2, t=[1, 10**400]), {"time": "t"}, "row 2 is not a date"),
+    "no dates": (numbered(3, t=["2024-01-01", "soon", "later"]), {"time": "t"}, "row 2 is not a date"),
     "all the same text": (Corpus.of(["one two three four"] * 6), {}, "nothing is left"),
     "group decides attribute": (
         numbered(4, g=[1, 1, 2, 2], a=["x", "x", "y", "y"]),

@@ -64,7 +64,7 @@ def test_a_damaged_saved_encoder_is_an_error(tmp_path):
     (tmp_path / "idf.npy").write_bytes(b"\x93NUMPY")
     with pytest.raises(DataError, match="damaged"):
         TfidfEncoder.load(tmp_path)
-    with pytest.raises(DataError, match="no saved encoder"):
+    with pytest.raises(UsageError, match="no saved encoder"):
         TfidfEncoder.load(tmp_path / "nowhere")
 
 

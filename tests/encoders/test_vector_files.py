@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from unembed.encoders import build_encoder
 from unembed.encoders.vector_files import open_vectors
 from unembed.encoders.vectors import VectorsEncoder
-from unembed.errors import CannotMeasureError, DataError, UnembedError, UnknownNameError
+from unembed.errors import CannotMeasureError, DataError, UnembedError, UnknownNameError, UsageError
 
 VECTORS = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
 
@@ -128,14 +130,14 @@ def test_pickled_arrays_are_refused(tmp_path):
     ("name", "content", "message"),
     [
         ("x.jsonl", "[1, 2]\n[1, 2, 3]\n", "row 1: 3 dimensions where row 0 has 2"),
-        ("x.jsonl", "[1, 2]\n{oops\n", "line 2: no valid JSON"),
+        ("x.jsonl", "[1, 2]\n{oops\n", "line 2: not valid JSON"),
         ("x.jsonl", '[1, "a"]\n', "line 1: expected a list of numbers"),
         ("x.jsonl", '{"a": [1], "b": [2]}\n', "say which with column"),
         ("x.csv", "1,2\n3,x\n", "line 2, column 2: not a number"),
         ("x.csv", "1,2\n3\n", "row 1: 1 dimensions"),
         ("x.csv", "a,b\n", "no vectors"),
         ("x.npy", "", "is empty"),
-        ("x.npy", "hello", "no complete .npy"),
+        ("x.npy", "hello", "not a complete .npy"),
     ],
 )
 def test_text_files_that_are_wrong_say_where(tmp_path, name, content, message):
@@ -171,7 +173,7 @@ def test_unknown_ending_and_missing_file(tmp_path):
     (tmp_path / "x.pkl").write_bytes(b"x")
     with pytest.raises(UnknownNameError, match="ending"):
         open_vectors(tmp_path / "x.pkl")
-    with pytest.raises(DataError, match="no such file"):
+    with pytest.raises(UsageError, match="no file of vectors at"):
         open_vectors(tmp_path / "y.npy")
 
 
@@ -218,3 +220,114 @@ def test_digest_follows_the_content(tmp_path):
     np.save(path, VECTORS + 1)
     assert VectorsEncoder(str(path)).card.digest != first
     assert VectorsEncoder(VECTORS).card.digest != VectorsEncoder(VECTORS + 1).card.digest
+
+
+def put_safetensors(folder, entry):
+    header = json.dumps({"vectors": {"dtype": "F32", "shape": [7, 3], "data_offsets": [0, 84], **entry}}).encode()
+    path = folder / "x.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header + VECTORS.tobytes())
+    return path
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"data_offsets": [-84, 0]},  # would read the header as values
+        {"data_offsets": [4, 88]},
+        {"data_offsets": [0, 80]},
+        {"data_offsets": [84, 0]},
+        {"data_offsets": [0.0, 84.0]},
+        {"data_offsets": [0]},
+        {"data_offsets": None},
+        {"shape": [-7, -3]},
+        {"shape": [7, 2]},
+        {"shape": ["7", "3"]},
+        {"shape": [10**30, 10**30]},
+        {"shape": [True, 21]},
+        {"shape": 21},
+    ],
+)
+def test_a_safetensors_header_that_does_not_fit_its_file_is_refused(tmp_path, entry):
+    np.testing.assert_array_equal(open_vectors(put_safetensors(tmp_path, {}))[:], VECTORS)
+    with pytest.raises(DataError, match=r"not a complete \.safetensors"):
+        open_vectors(put_safetensors(tmp_path, entry))
+
+
+@pytest.mark.parametrize("header", [b"[" * 100_000, b'{"a": ' + b"1" * 5_000 + b"}", b"[]", b"3", b"\xff"])
+def test_odd_safetensors_headers(tmp_path, header):
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(DataError, match="not a complete"):
+        open_vectors(path)
+
+
+def numpy_header(shape, kind="<f4", order="False"):
+    text = f"{{'descr': '{kind}', 'fortran_order': {order}, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+@pytest.mark.parametrize(
+    "shape", ["(10**9, 3)", f"({10**30}, 3)", "(8, 3)", "(-7, -3)", "(7, 3", "-" * 4_000 + "1", "[" * 150, "'x'"]
+)
+def test_a_numpy_header_that_does_not_fit_its_file_is_refused(tmp_path, shape):
+    content = numpy_header(shape) + VECTORS.tobytes()
+    (tmp_path / "x.npy").write_bytes(content)
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("vectors.npy", content)
+    for name in ("x.npy", "x.npz"):
+        with pytest.raises(DataError, match="not a complete"):
+            open_vectors(tmp_path / name)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_both_orders_of_an_array_are_read(tmp_path, order):
+    np.save(tmp_path / "x.npy", np.asarray(VECTORS, order=order))
+    np.savez_compressed(tmp_path / "x.npz", vectors=np.asarray(VECTORS, order=order))
+    for name in ("x.npy", "x.npz"):
+        np.testing.assert_array_equal(open_vectors(tmp_path / name)[:], VECTORS)
+
+
+def test_an_archive_that_would_expand_too_far_is_not_expanded(tmp_path):
+    path = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("vectors.npy", "w") as member:
+        member.write(numpy_header((20_000, 1_000)))
+        for _ in range(80):
+            member.write(bytes(1_000_000))
+    with pytest.raises(DataError, match="expands to more than 64 MiB"):
+        open_vectors(path)
+
+
+def test_a_damaged_archive_is_an_error_or_still_readable(tmp_path):
+    np.savez_compressed(tmp_path / "x.npz", vectors=VECTORS)
+    whole = (tmp_path / "x.npz").read_bytes()
+    for place in range(len(whole)):
+        for value in (0, 255, whole[place] ^ 1):
+            (tmp_path / "y.npz").write_bytes(whole[:place] + bytes([value]) + whole[place + 1 :])
+            with contextlib.suppress(UnembedError):
+                open_vectors(tmp_path / "y.npz")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[1, 2]\n[3, " + "1" * 400 + "]\n", "line 2: a number is too large"),
+        ("[1, 2]\n[3, " + "1" * 5_000 + "]\n", "line 2: not valid JSON"),
+        ("[1, 2]\n" + "[" * 100_000 + "\n", "line 2: not valid JSON"),
+        ("[1, true]\n", "line 1: expected a list of numbers"),
+    ],
+)
+def test_odd_numbers_name_their_line(tmp_path, content, message):
+    (tmp_path / "x.jsonl").write_text(content)
+    with pytest.raises(DataError, match=message):
+        open_vectors(tmp_path / "x.jsonl")
+
+
+def test_a_vector_too_long_to_measure_with_is_not_called_nan(tmp_path):
+    vectors = VECTORS.copy()
+    vectors[4, 1] = 1e19
+    for source in (write(tmp_path, ".npy", vectors), vectors):
+        with pytest.raises(DataError, match="row 4: the vector is longer than") as caught:
+            _ = VectorsEncoder(source if isinstance(source, np.ndarray) else str(source)).card
+        assert "NaN" not in str(caught.value)
+    vectors[4, 1] = 1e14
+    assert VectorsEncoder(vectors).card.dimension == 3

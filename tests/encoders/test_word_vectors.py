@@ -213,9 +213,10 @@ def test_the_exact_spelling_of_a_word_goes_before_another_case(tmp_path):
     ("content", "message"),
     [
         ("red 1 0\nsea 1\n", "line 2: expected a word and 2 numbers"),
-        ("red 1 0\nsea one 0\n", "no number"),
+        ("red 1 0\nsea one 0\n", "not a number"),
         ("red 1 nan\n", "NaN"),
-        ("", "no word vectors"),
+        ("", "is empty"),
+        ("\n", "no word vectors"),
     ],
 )
 def test_a_damaged_table_is_named(tmp_path, content, message):
@@ -226,7 +227,7 @@ def test_a_damaged_table_is_named(tmp_path, content, message):
 
 def test_a_saved_encoder_of_another_family_is_refused(fitted, tmp_path):
     fitted["glove"].save(tmp_path)
-    with pytest.raises(DataError, match="no saved word2vec encoder"):
+    with pytest.raises(DataError, match="not a saved word2vec encoder"):
         Word2VecEncoder.load(tmp_path)
 
 
@@ -306,7 +307,7 @@ def test_mistakes_are_one_line_errors(family):
 def test_unknown_architecture_and_missing_table():
     with pytest.raises(UnknownNameError, match="skip-gram"):
         Word2VecEncoder(architecture="skipgram").fit(["one two"])
-    with pytest.raises(UsageError, match="no such table"):
+    with pytest.raises(UsageError, match="no table of word vectors"):
         Word2VecEncoder(table="nowhere.txt").encode(["a"])
     with pytest.raises(UsageError, match="shortest"):
         FastTextEncoder(shortest=5, longest=3).fit(["one two"])

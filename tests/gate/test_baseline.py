@@ -76,7 +76,7 @@ def test_a_baseline_needs_a_reason_and_a_day_to_come(tmp_path: Path, reason: str
             "[[accept]]\nrule = 'r'\nupto = 1\nreason = 'x'\nexpires = 2026-01-01",
             "unknown key 'upto' in accept\\[0\\]; did you mean 'up_to'",
         ),
-        ("[[accept", "is not TOML"),
+        ("[[accept", "is not valid TOML"),
     ],
 )
 def test_a_wrong_file_is_one_line_that_names_it(tmp_path: Path, text: str, message: str) -> None:

@@ -14,13 +14,15 @@ from typing import Any
 import pytest
 from report_examples import make_finding, make_gate, make_run
 
-from unembed.errors import UsageError
+from unembed.corpora.readers.fields import looks_numeric
+from unembed.errors import DataError, UsageError
 from unembed.report import ENDINGS, renderer, write_report
 from unembed.report.html import render_html
 from unembed.report.junit import render_junit
 from unembed.report.markdown import escape, render_markdown
 from unembed.report.sarif import fingerprints, render_sarif
 from unembed.report.table import COLUMNS, render_csv, rows
+from unembed.results.io import read_run
 from unembed.results.schema import Run, Sample
 
 HOSTILE = (
@@ -366,3 +368,30 @@ def test_a_spreadsheet_runs_no_formula_from_a_name() -> None:
     (row,) = csv.DictReader(io.StringIO(render_csv(run)))
     assert (row["id"], row["subject"], row["defense"]) == ("'=1+1", "'@SUM(A1)", "'-2")
     assert list(csv.DictReader(io.StringIO(render_csv(hostile_run(gate=False)))))
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("name", ["\n=1+1", "＝1+1", ";=1+1", "a;=1+1", "a\n=1+1", "a\t@x", "a|+1", " =1+1", "－1"])
+def test_no_regional_setting_finds_a_formula(name: str, separator: str) -> None:
+    """A spreadsheet may take another sign for the end of a cell than the comma, and then quotes do not hold."""
+    made = render_csv(make_run(findings=[make_finding(name, subject=name)]))
+    cells = re.split(f"[{re.escape(separator)}\n]", made)
+    signs = tuple("=+-@＝＋－＠")
+    assert not [c for c in cells if c.strip().strip('"').lstrip().startswith(signs) and not looks_numeric(c)]
+
+
+def test_a_plain_name_stays_as_it_is() -> None:
+    (row,) = csv.DictReader(io.StringIO(render_csv(make_run(findings=[make_finding("a-b = c; d+e")]))))
+    assert row["id"] == "a-b = c; d+e"
+
+
+@pytest.mark.parametrize("number", ["1e308", "-1e308", "1e999", "1" + "0" * 400])
+def test_a_result_with_a_number_that_no_measurement_gives_is_refused(number: str, run: Run, tmp_path: Path) -> None:
+    document = json.loads(run.model_dump_json())
+    document["findings"][0]["estimate"]["high"] = "NUMBER"
+    (tmp_path / "run.json").write_text(json.dumps(document).replace('"NUMBER"', number), encoding="utf-8")
+    with pytest.raises(DataError, match=r"run\.json"):
+        read_run(tmp_path)
+    document["findings"][0]["estimate"]["high"] = 0.9
+    (tmp_path / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    assert read_run(tmp_path).findings

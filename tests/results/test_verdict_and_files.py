@@ -242,7 +242,7 @@ def test_bad_result_files(tmp_path):
     with pytest.raises(DataError, match="not a result file"):
         read_run(tmp_path)
     (tmp_path / "run.json").write_bytes(b"\xff\xfe")
-    with pytest.raises(DataError, match="can't be read"):
+    with pytest.raises(DataError, match="not UTF-8"):
         read_run(tmp_path)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from unembed.audit.curve import Curve, check_curve
 from unembed.audit.reference_encoders import DEFAULT_REFERENCES, check_reference
 from unembed.corpora.chunks import ORIGIN, chunk_problem
 from unembed.errors import UsageError
+from unembed.files import read_toml
 from unembed.games import GAMES
 from unembed.games.asking import Options
 from unembed.games.threat import ADVERSARIES, Adversary, Capability
@@ -265,14 +265,7 @@ def quick_numbers() -> dict[str, Any]:
 
 def read_audit_file(path: Path) -> dict[str, Any]:
     """The audit file as plain data."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UsageError(f"no audit file at {path}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not valid TOML: {error}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} can't be read: {error}") from error
+    return read_toml(path, "audit file")
 
 
 def build_spec(given: dict[str, Any], where: str = "the audit") -> AuditSpec:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from unembed.errors import DataError, UsageError
+from unembed.errors import UsageError
+from unembed.files import read_toml
 from unembed.gate.baseline import Baseline, read_baseline
 from unembed.gate.judge import judge
 from unembed.gate.policy import Policy
@@ -16,14 +16,7 @@ from unembed.results.schema import Run
 
 def read_policy_table(path: Path) -> dict[str, Any]:
     """The policy of a TOML file: ``[[rules]]``, or the ``[policy]`` of an audit file."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UsageError(f"no policy file at {path}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not valid TOML: {error}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} can't be read: {error}") from error
+    data = read_toml(path, "policy file")
     inner = data.get("policy")
     return inner if isinstance(inner, dict) and "rules" not in data else data
 

@@ -199,7 +199,7 @@ def _pair(text: str, option: str) -> tuple[str, Any]:
     if value[:1] in ("[", "{"):
         try:
             return name.strip(), json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise UsageError(f"{option} {name}: the value is not valid JSON") from None
     return name.strip(), value
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from unembed import seeds
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.duplicates import THRESHOLD, LeakReport, remove_leaks
+from unembed.corpora.readers.fields import looks_numeric
 from unembed.errors import DataError, UsageError
 
 
@@ -193,7 +195,7 @@ def _moments(values: Sequence[Any], rows: Any, where: str) -> Any:
     for i, value in enumerate(values):
         moment = _moment(value)
         if moment is None:
-            raise DataError(f"{where} row {int(rows[i]) + 1} is no date; use ISO dates such as 2024-05-31 or numbers")
+            raise DataError(f"{where} row {int(rows[i]) + 1} is not a date; use numbers or ISO dates (2024-05-31)")
         out[i] = moment
     return out
 
@@ -204,10 +206,7 @@ def _moment(value: Any) -> float | None:
         try:
             value = datetime.datetime.fromisoformat(value.strip())
         except ValueError:
-            try:
-                value = float(value)
-            except ValueError:
-                return None
+            value = float(value) if looks_numeric(value) else None
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         value = datetime.datetime(value.year, value.month, value.day)
     if isinstance(value, datetime.datetime):
@@ -215,4 +214,7 @@ def _moment(value: Any) -> float | None:
         return (zoned - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)).total_seconds()
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         return None
-    return float(value) if np.isfinite(value) else None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:  # a whole number beyond any float
+        return None

@@ -146,3 +146,22 @@ class WhiteBoxEncoder(Encoder, Protocol):
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The rows of the word matrix that stand for each text, in order, without special tokens."""
         ...
+
+
+#: Squares of longer vectors, summed over a collection, come near the end of float32 (3.4e38).
+LONGEST = 1e15
+
+
+def first_unusable(vectors: DenseVectors) -> tuple[int, str] | None:
+    """The first row that no attack can measure with, and why; None if there is none."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        usable = np.einsum("ij,ij->i", vectors, vectors) <= LONGEST**2
+    if usable.all():
+        return None
+    row = int(usable.argmin())
+    if np.isfinite(vectors[row]).all():
+        return (
+            row,
+            f"the vector is longer than {LONGEST:g}, too long to measure with in float32; scale the vectors down",
+        )
+    return row, "NaN, infinity or a number too large for float32"

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from unembed.encoders.base import DenseVectors, EncoderCard
+from unembed.encoders.base import DenseVectors, EncoderCard, first_unusable
 from unembed.encoders.parameters import Parameters
 from unembed.errors import DataError, PluginError, UnknownNameError, UsageError, fenced
 from unembed.registry import Registry, source_digest
@@ -122,10 +122,8 @@ def checked_vectors(found: Any, count: int, source: str, *, first_row: int = 0) 
         raise DataError(f"{source} returned {len(array)} vectors for {count} texts")
     with np.errstate(over="ignore"):
         array = np.ascontiguousarray(array, dtype=np.float32)
-    bad = ~np.isfinite(array).all(axis=1)
-    if bad.any():
-        row = first_row + int(bad.argmax())
-        raise DataError(f"{source} returned NaN or infinity for {int(bad.sum())} texts, first for row {row}")
+    if (bad := first_unusable(array)) is not None:
+        raise DataError(f"{source} returned for row {first_row + bad[0]}: {bad[1]}")
     return array
 
 

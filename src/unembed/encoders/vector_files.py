@@ -8,27 +8,31 @@ from __future__ import annotations
 
 import csv
 import json
+import lzma
+import math
 import mmap
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unembed.encoders.base import DenseVectors
+from unembed.corpora.readers.fields import looks_numeric
+from unembed.encoders.base import DenseVectors, first_unusable
 from unembed.encoders.digests import file_digest
 from unembed.errors import DataError, UnknownNameError, UsageError
+from unembed.files import MAX_DOCUMENT, check_file, lines, opened, parsing, unpacked_limit
 
 _SAFETENSORS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4"} | {
     "I16": "<i2",
     "I8": "i1",
     "U8": "u1",
 }
-_PICKLED = "pickled Python objects, which are never loaded: save plain numbers"
 _USUAL_NAMES = ("vectors", "vector", "embeddings", "embedding")
 
 
@@ -42,12 +46,7 @@ class VectorTable:
     half_words: bool = False
 
     def __post_init__(self) -> None:
-        if self.stored.dtype.kind not in "fiu":
-            raise DataError(f"{self.path} holds {self.stored.dtype} values: expected real numbers")
-        if self.stored.ndim != 2:
-            raise DataError(f"{self.path} holds an array of shape {self.stored.shape}: expected (rows, dimension)")
-        if 0 in self.stored.shape:
-            raise DataError(f"{self.path} holds no vectors: its shape is {self.stored.shape}")
+        _check_layout(self.stored.dtype, self.stored.shape, self.path)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -58,17 +57,15 @@ class VectorTable:
         return self.shape[0]
 
     def __getitem__(self, rows: slice | list[int] | NDArray[np.intp]) -> DenseVectors:
-        """The rows, as float32 [n, d]; NaN and infinity are errors that name the row."""
+        """The rows, as float32 [n, d]; NaN, infinity and numbers that are too large are errors that name the row."""
         raw = np.asarray(self.stored[rows])
         if self.half_words:
             raw = (raw.astype(np.uint32) << 16).view(np.float32)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             vectors = np.array(raw, dtype=np.float32, order="C")
         self._forget_pages()
-        bad = ~np.isfinite(vectors).all(axis=1)
-        if bad.any():
-            row = int(np.arange(len(self))[rows][int(bad.argmax())])
-            raise DataError(f"{self.path}, row {row}: NaN, infinity or a number too large for float32")
+        if (bad := first_unusable(vectors)) is not None:
+            raise DataError(f"{self.path}, row {np.arange(len(self))[rows][bad[0]]}: {bad[1]}")
         return vectors
 
     def _forget_pages(self) -> None:
@@ -94,68 +91,82 @@ class VectorTable:
 def open_vectors(path: str | Path, *, column: str | None = None) -> VectorTable:
     """The vectors in a file; ``column`` names the array, tensor, column or key where there are several."""
     path = Path(path).expanduser()
-    if not path.is_file():
-        raise DataError(f"no such file of vectors: {path}")
+    check_file(path, "file of vectors")
     ending = path.suffix.lower()
     if ending not in _READERS:
         raise UnknownNameError("ending of a file of vectors", ending or path.name, _READERS)
-    if path.stat().st_size == 0:
-        raise DataError(f"{path} is empty")
     if column is not None and ending in (".npy", ".csv", ".tsv"):
         raise UsageError(f"{path} has no named columns of vectors: leave 'column' out")
     return _READERS[ending](path, column)
 
 
+def _check_layout(kind: np.dtype[Any], shape: tuple[int, ...], path: Path) -> None:
+    if kind.hasobject:
+        raise DataError(f"{path} holds pickled Python objects, which are never loaded: save plain numbers")
+    if kind.kind not in "fiu":
+        raise DataError(f"{path} holds {kind} values: expected real numbers")
+    if len(shape) != 2:
+        raise DataError(f"{path} holds an array of shape {shape}: expected (rows, dimension)")
+    if 0 in shape:
+        raise DataError(f"{path} holds no vectors: its shape is {shape}")
+
+
 def _npy(path: Path, column: str | None) -> VectorTable:
-    with path.open("rb") as stream:
-        is_numpy = stream.read(6) == b"\x93NUMPY"
-    try:
-        if not is_numpy:
-            raise EOFError
-        stored = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        if "object" in str(error).lower():
-            raise DataError(f"{path} holds {_PICKLED}") from None
-        raise DataError(f"{path} is no complete .npy file (cut short or damaged)") from None
-    return VectorTable(stored, path)
+    with opened(path) as stream:
+        layout = _numpy_header(stream, path.stat().st_size, path)
+        return VectorTable(np.memmap(path, mode="r", offset=stream.tell(), **layout), path)
 
 
 def _npz(path: Path, column: str | None) -> VectorTable:
+    """One array of an archive, unpacked only if the size that its member declares is within the limit."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            return VectorTable(archive[_pick(archive.files, column, path, "array")], path)
-    except (zipfile.BadZipFile, EOFError, OSError):
-        raise DataError(f"{path} is no complete .npz file (cut short or damaged)") from None
-    except ValueError:
-        raise DataError(f"{path} holds {_PICKLED}") from None
+        with parsing(_damaged(path)), zipfile.ZipFile(path) as archive:
+            members = {name.removesuffix(".npy"): archive.getinfo(name) for name in archive.namelist()}
+            member = members[_pick(members, column, path, "array")]
+            limit = unpacked_limit(path.stat().st_size)
+            if member.file_size > limit:
+                raise DataError(f"{path} expands to more than {limit >> 20} MiB: not unpacked; save it as .npy")
+            with archive.open(member) as stream:
+                layout = _numpy_header(stream, member.file_size, path)
+                return VectorTable(np.ndarray(buffer=stream.read(), **layout), path)
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, OSError):
+        raise DataError(_damaged(path)) from None
+
+
+def _numpy_header(stream: IO[bytes], size: int, path: Path) -> dict[str, Any]:
+    """Type, shape and order of the array whose values come next in a stream of ``size`` bytes."""
+    with parsing(_damaged(path)):
+        version = np.lib.format.read_magic(stream)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, kind = read(stream)
+    _check_layout(kind, shape, path)
+    if min(shape) < 0 or math.prod(shape) * kind.itemsize > size - stream.tell():
+        raise DataError(_damaged(path))
+    return {"dtype": kind, "shape": shape, "order": "F" if fortran else "C"}
 
 
 def _safetensors(path: Path, column: str | None) -> VectorTable:
-    damaged = DataError(f"{path} is no complete .safetensors file (cut short or damaged)")
-    with path.open("rb") as stream:
+    size = path.stat().st_size - 8
+    with opened(path) as stream, parsing(_damaged(path)):
         length = int.from_bytes(stream.read(8), "little")
-        if length > path.stat().st_size - 8:
-            raise damaged
-        try:
-            header = json.loads(stream.read(length))
-            entries = {k: v for k, v in header.items() if k != "__metadata__"}
-            entry = entries[_pick(list(entries), column, path, "tensor")]
-            kind, shape, start = (
-                str(entry["dtype"]),
-                tuple(map(int, entry["shape"])),
-                int(entry["data_offsets"][0]),
-            )
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-            raise damaged from None
-    if kind not in _SAFETENSORS:
-        raise DataError(f"{path} holds {kind} values: expected real numbers")
-    if 0 in shape:
-        raise DataError(f"{path} holds no vectors: its shape is {shape}")
-    try:
-        stored: NDArray[Any] = np.memmap(path, _SAFETENSORS[kind], "r", 8 + length + start, shape)
-    except (ValueError, OSError):
-        raise damaged from None
-    return VectorTable(stored, path, half_words=kind == "BF16")
+        if length > min(size, MAX_DOCUMENT):
+            raise DataError(_damaged(path))
+        entries = {k: v for k, v in json.loads(stream.read(length)).items() if k != "__metadata__"}
+        entry = entries[_pick(entries, column, path, "tensor")]
+        name, shape, (start, end) = str(entry["dtype"]), tuple(entry["shape"]), entry["data_offsets"]
+        if name not in _SAFETENSORS:
+            raise DataError(f"{path} holds {name} values: expected real numbers")
+        kind = np.dtype(_SAFETENSORS[name])
+        whole = all(type(number) is int and number >= 0 for number in (*shape, start, end))
+        if not whole or end > size - length or end - start != math.prod(shape) * kind.itemsize:
+            raise DataError(_damaged(path))
+        _check_layout(kind, shape, path)
+        stored: NDArray[Any] = np.memmap(path, kind, "r", 8 + length + start, shape)
+    return VectorTable(stored, path, half_words=name == "BF16")
+
+
+def _damaged(path: Path) -> str:
+    return f"{path} is not a complete {path.suffix.lower()} file (cut short or damaged)"
 
 
 def _parquet(path: Path, column: str | None) -> VectorTable:
@@ -163,14 +174,17 @@ def _parquet(path: Path, column: str | None) -> VectorTable:
     from pyarrow import parquet
 
     try:
-        schema = parquet.read_schema(path)
-        lists = [f.name for f in schema if _is_list_of_numbers(f.type, arrow)]
-        if column is not None and column in schema.names and column not in lists:
-            raise DataError(f"{path}, column '{column}' holds {schema.field(column).type}: expected lists of numbers")
-        name = _pick(lists, column, path, "list column")
-        values = parquet.read_table(path, columns=[name])[name]
+        with parsing(_damaged(path)):
+            schema = parquet.read_schema(path)
+            lists = [f.name for f in schema if _is_list_of_numbers(f.type, arrow)]
+            if column is not None and column in schema.names and column not in lists:
+                kind = schema.field(column).type
+                raise DataError(f"{path}, column '{column}' holds {kind}: expected lists of numbers")
+            name = _pick(lists, column, path, "list column")
+            values = parquet.read_table(path, columns=[name])[name]
+            values.validate(full=True)
     except (arrow.ArrowException, OSError):
-        raise DataError(f"{path} is no complete parquet file (cut short or damaged)") from None
+        raise DataError(_damaged(path)) from None
     if values.null_count:
         row = values.is_null().to_pylist().index(True)
         raise DataError(f"{path}, column '{name}', row {row}: no vector")
@@ -187,40 +201,36 @@ def _parquet(path: Path, column: str | None) -> VectorTable:
 
 def _delimited(path: Path, column: str | None) -> VectorTable:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    table = csv.reader(lines(path, "utf-8-sig", keep_ends=True), delimiter=delimiter)
+    rows: list[list[float]] = []
+    may_be_header = True
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            lines = [(number, line) for number, line in enumerate(csv.reader(stream, delimiter=delimiter), 1) if line]
-    except (UnicodeDecodeError, csv.Error):
-        raise DataError(f"{path} is no table of numbers in UTF-8") from None
-    if lines and not any(_is_number(cell) for cell in lines[0][1]):
-        lines = lines[1:]
-    rows = []
-    for number, line in lines:
-        if not all(_is_number(cell) for cell in line):
-            place = next(i for i, cell in enumerate(line, 1) if not _is_number(cell))
-            raise DataError(f"{path}, line {number}, column {place}: not a number")
-        rows.append([float(cell) for cell in line])
+        for cells in filter(None, table):
+            if all(map(looks_numeric, cells)):
+                rows.append([float(cell) for cell in cells])
+            elif not may_be_header or any(map(looks_numeric, cells)):
+                place = next(i for i, cell in enumerate(cells, 1) if not looks_numeric(cell))
+                raise DataError(f"{path}, line {table.line_num}, column {place}: not a number")
+            may_be_header = False
+    except csv.Error:
+        raise DataError(f"{path} is not a table of numbers") from None
     return _from_rows(rows, path)
 
 
 def _jsonl(path: Path, column: str | None) -> VectorTable:
     rows: list[list[float]] = []
-    with path.open("rb") as stream:
-        for number, line in enumerate(stream, 1):
-            if not line.strip():
-                continue
-            try:
-                found = json.loads(line)
-            except ValueError:
-                raise DataError(f"{path}, line {number}: no valid JSON") from None
-            if isinstance(found, dict):
-                lists = [k for k, v in found.items() if isinstance(v, list)]
-                found = found[_pick(lists, column, path, f"key with a list in line {number}")]
-            if not isinstance(found, list) or not all(
-                isinstance(x, int | float) and not isinstance(x, bool) for x in found
-            ):
-                raise DataError(f"{path}, line {number}: expected a list of numbers")
-            rows.append(found)
+    for number, line in enumerate(lines(path, "utf-8-sig"), 1):
+        if not line.strip():
+            continue
+        with parsing(f"{path}, line {number}: not valid JSON, or nested too deep"):
+            found = json.loads(line)
+        if isinstance(found, dict):
+            lists = [k for k, v in found.items() if isinstance(v, list)]
+            found = found[_pick(lists, column, path, f"key with a list in line {number}")]
+        if not isinstance(found, list) or not all(type(x) in (int, float) for x in found):
+            raise DataError(f"{path}, line {number}: expected a list of numbers")
+        with parsing(f"{path}, line {number}: a number is too large for float32"):
+            rows.append([float(x) for x in found])
     return _from_rows(rows, path)
 
 
@@ -268,11 +278,3 @@ def _is_list_of_numbers(kind: Any, arrow: Any) -> bool:
     types = arrow.types
     lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
     return bool(lists and (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)))
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

@@ -65,7 +65,7 @@ class VectorsEncoder(Parameters):
         if len(texts) != len(self._table):
             raise DataError(
                 f"{self._table.path} has {len(self._table)} vectors for {len(texts)} texts: "
-                "there must be one a text, in the same order"
+                "there must be one vector per text, in the same order"
             )
         row_of: dict[str, int] = {}
         firsts, seconds = [], []
@@ -81,7 +81,7 @@ class VectorsEncoder(Parameters):
     def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
         """The stored vectors of texts that are known."""
         if not self.is_fitted:
-            raise UsageError("the texts of these vectors are not known yet: call fit(texts) with one a row")
+            raise UsageError("the texts of these vectors are not known yet: call fit(texts) with one text per row")
         rows = [self.row_of_.get(text, -1) for text in texts]
         unknown = rows.count(-1)
         if unknown:

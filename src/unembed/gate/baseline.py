@@ -19,13 +19,13 @@ from __future__ import annotations
 import datetime
 import json
 import math
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
-from unembed.errors import DataError, UsageError
+from unembed.errors import UsageError
+from unembed.files import read_toml
 from unembed.gate.judge import judge_in_detail
 from unembed.gate.policy import NONE, Policy, Selector
 from unembed.gate.validation import validate
@@ -51,15 +51,7 @@ class Baseline(Strict):
 
 def read_baseline(path: Path) -> Baseline:
     """The baseline in a TOML file."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UsageError(f"no baseline file at {path}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} can't be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not TOML: {error}") from error
-    return validate(Baseline, data, str(path))
+    return validate(Baseline, read_toml(path, "baseline file"), str(path))
 
 
 def write_baseline(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from typing import Any
 
 from unembed.report.clean import cleaned
@@ -47,11 +48,13 @@ COLUMNS = (
     *_SECONDARY,
 )
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+#: What a spreadsheet may read as the start of a formula: at the start of a cell, or behind what another set of
+#: regional settings takes for the end of one. Full-width signs count as plain ones in some.
+_FORMULA = re.compile(r"(^|[;|\t\r\n])(\s*)([=+\-@＝＋－＠])")
 
 
 def rows(run: Run) -> list[dict[str, Any]]:
-    """One flat record a finding; values that could not be measured are None."""
+    """One flat record per finding; values that could not be measured are None."""
     return [_row(finding) for finding in run.findings]
 
 
@@ -92,7 +95,7 @@ def _row(f: Finding) -> dict[str, Any]:
 
 
 def render_csv(run: Run) -> str:
-    """The table as CSV; a text that a spreadsheet would run as a formula is quoted with an apostrophe."""
+    """The table as CSV; an apostrophe stands before what a spreadsheet would run as a formula."""
     out = io.StringIO()
     records = rows(cleaned(run))
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
@@ -103,6 +106,4 @@ def render_csv(run: Run) -> str:
 
 
 def _safe(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return f"'{value}"
-    return value
+    return _FORMULA.sub(r"\1\2'\3", value) if isinstance(value, str) else value

@@ -7,12 +7,16 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from pydantic import ValidationError
 
 from unembed.errors import DataError, UsageError
+from unembed.files import read_text
 from unembed.results.schema import SCHEMA_VERSION, Run
+
+#: No measurement or count comes near it, and sums and scales of such numbers still fit a float.
+_LARGEST = 1e100
 
 
 @contextmanager
@@ -50,12 +54,7 @@ def write_run(run: Run, path: Path) -> None:
 def read_run(path: Path) -> Run:
     """Read a run from its file or its folder."""
     file = path / "run.json" if path.is_dir() else path
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise UsageError(f"no result file at {path}: expected a run folder or its run.json") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file} can't be read: {error}") from error
+    text = read_text(file, "result file", "expected a run folder or its run.json")
     try:
         run = Run.model_validate_json(text)
     except ValidationError as error:
@@ -66,4 +65,14 @@ def read_run(path: Path) -> Run:
         raise DataError(
             f"{file} has schema version {run.schema_version}; this version of unembed reads {SCHEMA_VERSION}"
         )
+    if any(abs(number) > _LARGEST for number in _numbers(run.model_dump())):
+        raise DataError(f"{file} holds a number above {_LARGEST:g}, which no measurement gives: damaged")
     return run
+
+
+def _numbers(data: Any) -> Iterator[float]:
+    if isinstance(data, dict | list | tuple):
+        for part in data.values() if isinstance(data, dict) else data:
+            yield from _numbers(part)
+    elif isinstance(data, int | float):
+        yield data

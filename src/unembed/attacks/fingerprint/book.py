@@ -15,6 +15,7 @@ import numpy as np
 from unembed.attacks.fingerprint.directions import SHAPES, columns_of
 from unembed.attacks.fingerprint.signature import Level, Signature
 from unembed.errors import DataError, UsageError
+from unembed.files import parsing, read_json
 
 #: Goes up when signatures change their meaning; files of another version are refused.
 FORMAT = 1
@@ -30,34 +31,18 @@ class SignatureBook:
     @classmethod
     def shipped(cls) -> SignatureBook:
         """Those that come with the package."""
-        source = resources.files("unembed.attacks.fingerprint").joinpath(SHIPPED)
-        return cls._parsed(source.read_text(encoding="utf-8"), SHIPPED)
+        with resources.as_file(resources.files("unembed.attacks.fingerprint").joinpath(SHIPPED)) as path:
+            return cls.read(path)
 
     @classmethod
     def read(cls, path: Path) -> SignatureBook:
         """Those of a file."""
-        try:
-            text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            raise DataError(
-                f"no file of signatures at {path}: make one with unembed fingerprint --learn NAME"
-            ) from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"{path} can't be read as a file of signatures: {type(error).__name__}") from None
-        return cls._parsed(text, str(path))
-
-    @classmethod
-    def _parsed(cls, text: str, where: str) -> SignatureBook:
-        try:
-            document = json.loads(text)
-            version = document["format"]
-            if version != FORMAT:
-                raise DataError(f"{where} has signatures of format {version}, not {FORMAT}: learn them again")
+        document = read_json(path, "file of signatures", "make one with unembed fingerprint --learn NAME")
+        with parsing(f"{path} is not a file of signatures, or is damaged"):
+            if document["format"] != FORMAT:
+                found = str(document["format"])[:20]
+                raise DataError(f"{path} has signatures of format {found}, not {FORMAT}: learn them again")
             return cls(tuple(_read_one(entry) for entry in document["signatures"]))
-        except DataError:
-            raise
-        except (ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{where} is no file of signatures, or a damaged one") from error
 
     def text(self) -> str:
         """The file's content."""

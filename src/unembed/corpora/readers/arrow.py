@@ -7,20 +7,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from unembed.corpora.readers.fields import Field
+from unembed.corpora.readers.fields import Field, check_names
 from unembed.corpora.readers.options import ReadOptions
-from unembed.corpora.readers.stream import reading
 from unembed.errors import DataError
+from unembed.files import check_file, opened
 
 _BATCH = 1024
 _FILE_MAGIC = b"ARROW1"
 
 
 def rows(path: Path, options: ReadOptions, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-    """One dict of Python values a row; only the wanted columns are decoded."""
+    """One dict of Python values per row; only the wanted columns are decoded."""
     with _arrow(path):
         batches = _parquet_batches(path, columns) if options.format == "parquet" else _ipc_batches(path)
         for batch in batches:
+            batch.validate(full=True)  # offsets that point elsewhere would end the process
             names = [n for n in batch.schema.names if columns is None or n in columns]
             for start in range(0, batch.num_rows, _BATCH):
                 part = batch.slice(start, _BATCH)
@@ -40,10 +41,8 @@ def fields(path: Path, options: ReadOptions) -> list[Field]:
         else:
             with _ipc(path) as reader:
                 schema = reader.schema
-    for name in schema.names:
-        if schema.names.count(name) > 1:
-            raise DataError(f"{path.name} has two columns called '{name[:80]}'; rename one")
-    return [Field(field.name, _is_text(field.type), str(field.type)[:40]) for field in schema]
+        check_names(schema.names, path.name)
+        return [Field(field.name, _is_text(field.type), str(field.type)[:40]) for field in schema]
 
 
 def _is_text(kind: Any) -> bool:
@@ -58,12 +57,10 @@ def _is_text(kind: Any) -> bool:
 def _arrow(path: Path) -> Iterator[None]:
     import pyarrow as pa
 
-    if path.stat().st_size == 0:
-        raise DataError(f"{path.name} is empty")
+    check_file(path)
     try:
-        with reading(path):
-            yield
-    except (pa.ArrowException, ValueError, NotImplementedError, OverflowError) as error:
+        yield
+    except (OSError, pa.ArrowException, ValueError, NotImplementedError, OverflowError) as error:
         raise DataError(f"{path.name} can't be read: damaged, cut short or not of that format") from error
 
 
@@ -88,7 +85,7 @@ def _ipc_batches(path: Path) -> Iterator[Any]:
 def _ipc(path: Path) -> Iterator[Any]:
     import pyarrow as pa
 
-    with path.open("rb") as file:
+    with opened(path) as file:
         is_file = file.read(len(_FILE_MAGIC)) == _FILE_MAGIC
     with pa.memory_map(str(path)) as memory:
         yield pa.ipc.open_file(memory) if is_file else pa.ipc.open_stream(memory)

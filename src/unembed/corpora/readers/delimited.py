@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from unembed.corpora.readers.fields import Field, looks_numeric
+from unembed.corpora.readers.fields import Field, check_names, looks_numeric
 from unembed.corpora.readers.options import ReadOptions
 from unembed.corpora.readers.sniff import find_delimiter
 from unembed.corpora.readers.stream import lines
@@ -28,7 +28,7 @@ def delimiter_of(path: Path, options: ReadOptions) -> str:
 
 
 def rows(path: Path, options: ReadOptions, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-    """One dict of strings a row; a row with more or fewer cells than the header is an error."""
+    """One dict of strings per row; a row with more or fewer cells than the header is an error."""
     reader = _reader(path, options)
     header = _header(reader, path)
     wanted = [(i, name) for i, name in enumerate(header) if columns is None or name in columns]
@@ -47,13 +47,13 @@ def rows(path: Path, options: ReadOptions, columns: list[str] | None = None) -> 
 
 def fields(path: Path, options: ReadOptions) -> list[Field]:
     """The header's columns; a column whose first values are all numbers does not count as text."""
-    reader = _reader(path, options)
-    header = _header(reader, path)
-    first = list(islice(rows(path, options), _SNIFF_LINES))
-    return [
-        Field(name, not first or any(v[name] and not looks_numeric(v[name]) for v in first), "numbers")
-        for name in header
-    ]
+    header = _header(_reader(path, options), path)
+    texts: set[str] = set()
+    empty = True
+    for row in islice(rows(path, options), _SNIFF_LINES):
+        texts.update(name for name, cell in row.items() if cell and name not in texts and not looks_numeric(cell))
+        empty = False
+    return [Field(name, empty or name in texts, "numbers") for name in header]
 
 
 def _reader(path: Path, options: ReadOptions) -> Any:
@@ -91,7 +91,5 @@ def _header(reader: Any, path: Path) -> list[str]:
     if cells is None:
         raise DataError(f"{path.name} is empty")
     header = [cell.strip() for cell in cells]
-    for name in header:
-        if header.count(name) > 1:
-            raise DataError(f"{path.name} has two columns called '{name[:80]}'; rename one")
+    check_names(header, path.name)
     return header

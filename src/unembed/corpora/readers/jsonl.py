@@ -1,4 +1,4 @@
-"""JSON lines: one object a line."""
+"""JSON lines: one object per line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KINDS = {"bool": "true/false", "int": "numbers", "float": "numbers", "list": "l
 
 
 def rows(path: Path, options: ReadOptions, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-    """One dict a line; blank lines are passed over."""
+    """One dict per line; blank lines are passed over."""
     for number, line in enumerate(lines(path, options, limit=options.max_line), start=1):
         if not line or line.isspace():
             continue
@@ -32,7 +32,7 @@ def rows(path: Path, options: ReadOptions, columns: list[str] | None = None) -> 
         except (ValueError, RecursionError) as error:
             raise DataError(f"{path.name} line {number} is not usable JSON: too deep or too long a number") from error
         if not isinstance(row, dict):
-            raise DataError(f'{path.name} line {number} is JSON but not an object; write one {{"text": …}} a line')
+            raise DataError(f'{path.name} line {number} is JSON but not an object; write one {{"text": …}} per line')
         yield row if columns is None else {name: row[name] for name in columns if name in row}
 
 

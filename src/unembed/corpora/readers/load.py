@@ -13,11 +13,11 @@ from typing import Any
 from unembed import seeds
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.readers import arrow, delimited, jsonl, text
-from unembed.corpora.readers.fields import Field, choose_text_column, require_columns
+from unembed.corpora.readers.fields import Field, called, choose_text_column, require_columns
 from unembed.corpora.readers.options import MAX_CELL, ReadOptions
 from unembed.corpora.readers.source import Source, find_source
 from unembed.corpora.readers.stream import encoding_of
-from unembed.errors import DataError, UnknownNameError, UsageError
+from unembed.errors import DataError, UsageError
 
 _READERS: dict[str, ModuleType] = {
     "csv": delimited,
@@ -209,7 +209,7 @@ def _rows(source: Source, options: ReadOptions, columns: list[str] | None) -> It
 def _check_cell(value: str, column: str, number: int, where: str, max_cell: int) -> None:
     if len(value) > max_cell:
         raise DataError(
-            f"{where} row {number}: column '{column}' has a cell of {len(value):,} characters, more than "
+            f"{where} row {number}: {called(column)} has a cell of {len(value):,} characters, more than "
             f"{max_cell:,}; split the text or raise max_cell"
         )
     if not value.isascii():
@@ -217,7 +217,7 @@ def _check_cell(value: str, column: str, number: int, where: str, max_cell: int)
             value.encode()
         except UnicodeEncodeError:
             raise DataError(
-                f"{where} row {number}: column '{column}' holds half a character (a lone surrogate); repair the file"
+                f"{where} row {number}: {called(column)} holds half a character (a lone surrogate); repair the file"
             ) from None
 
 
@@ -226,9 +226,7 @@ def _check_seen(
 ) -> None:
     if rows == 0:
         raise DataError(f"{source.name} has no rows" + (" after its header" if source.format in ("csv", "tsv") else ""))
-    for name in wanted:
-        if name not in seen:
-            raise UnknownNameError("column", name, [f.name for f in fields], hint=f"in {source.name}")
+    require_columns(wanted, fields, source.name, seen)
     if empty == rows:
         raise DataError(f"{source.name}: all {rows} texts in column '{wanted[0]}' are empty")
 

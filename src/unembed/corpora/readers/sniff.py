@@ -26,6 +26,11 @@ def find_encoding(sample: bytes, forced: str | None, name: str) -> str:
         return "utf-8-sig" if is_utf8 and sample.startswith(codecs.BOM_UTF8) else forced
     for mark, encoding in _MARKS:
         if sample.startswith(mark):
+            if encoding == "utf-16" and b"\0" not in sample:
+                raise DataError(
+                    f"{name} starts with the mark of UTF-16 but is not UTF-16: remove its first two bytes, or pass "
+                    "its encoding, such as encoding='utf-8'"
+                )
             return encoding
     if b"\0" in sample:
         raise DataError(

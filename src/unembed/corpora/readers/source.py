@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from unembed.corpora.readers.options import FORMATS, ReadOptions
-from unembed.corpora.readers.stream import reading
 from unembed.errors import DataError, UnknownNameError, UsageError
+from unembed.files import check_file, read_json, reading
 
 SUFFIXES = {
     ".csv": "csv",
@@ -26,7 +23,7 @@ SUFFIXES = {
     ".txt": "txt",
     ".text": "txt",
 }
-_MAX_META = 16 << 20
+_DESCRIPTION = "description of a data set"
 
 
 @dataclass(frozen=True)
@@ -41,12 +38,11 @@ class Source:
 def find_source(path: str | Path, options: ReadOptions) -> Source:
     """The files behind a path; ``folder#split`` chooses a split or the shards named after it."""
     where, split = _existing(path)
-    mode = where.stat().st_mode
-    if stat.S_ISDIR(mode):
+    if where.is_dir():
         return _folder(where, split, options)
     if split is not None:
         raise UsageError(f"{where.name} is a file and has no split '{split}'; drop what follows '#'")
-    _check_file(where)
+    check_file(where)
     return Source(where.name, options.format or _format_of(where), (where,))
 
 
@@ -63,17 +59,6 @@ def _existing(path: str | Path) -> tuple[Path, str | None]:
     except (ValueError, RuntimeError, OSError) as error:
         raise DataError(f"the path can't be used: {error}") from None
     raise DataError(f"no such file or folder: {given}")
-
-
-def _check_file(path: Path) -> None:
-    with reading(path):
-        status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
-        raise DataError(f"{path.name} is not a regular file (a pipe, socket or device); save it to a file first")
-    if not os.access(path, os.R_OK):
-        raise DataError(f"{path.name} can't be read: no permission")
-    if status.st_size == 0:
-        raise DataError(f"{path.name} is empty")
 
 
 def _known_format(path: Path) -> str | None:
@@ -97,7 +82,7 @@ def _folder(folder: Path, split: str | None, options: ReadOptions) -> Source:
     if not os.access(folder, os.R_OK | os.X_OK):
         raise DataError(f"{folder.name} can't be read: no permission")
     if (folder / "dataset_dict.json").is_file():
-        splits = _json(folder / "dataset_dict.json").get("splits")
+        splits = read_json(folder / "dataset_dict.json", _DESCRIPTION).get("splits")
         names = [s for s in splits if isinstance(s, str)] if isinstance(splits, list) else []
         return _saved_dataset(_inside(folder, _choose_split(folder, names, split)))
     if (folder / "state.json").is_file():
@@ -121,8 +106,8 @@ def _choose_split(folder: Path, names: list[str], split: str | None) -> str:
 
 def _saved_dataset(folder: Path) -> Source:
     if not (folder / "state.json").is_file():
-        raise DataError(f"{folder.name} is no saved data set: it has no state.json")
-    state = _json(folder / "state.json")
+        raise DataError(f"{folder.name} is not a saved data set: it has no state.json")
+    state = read_json(folder / "state.json", _DESCRIPTION)
     if state.get("_indices_data_files") or state.get("_indices_files"):
         raise DataError(f"{folder.name} was saved with an index over its rows; save it after flatten_indices()")
     entries = state.get("_data_files")
@@ -131,7 +116,7 @@ def _saved_dataset(folder: Path) -> Source:
     if not files:
         raise DataError(f"{folder.name}/state.json names no data files")
     for file in files:
-        _check_file(file)
+        check_file(file)
     return Source(folder.name, "arrow", tuple(files))
 
 
@@ -164,19 +149,5 @@ def _shards(folder: Path, split: str | None, options: ReadOptions) -> Source:
         raise UsageError(f"{folder.name} mixes formats ({', '.join(sorted(found))}); choose one with format=")
     kind, files = found.popitem()
     for file in files:
-        _check_file(file)
+        check_file(file)
     return Source(folder.name, kind, tuple(files))
-
-
-def _json(path: Path) -> dict[str, Any]:
-    with reading(path):
-        if path.stat().st_size > _MAX_META:
-            raise DataError(f"{path.name} is too large to be a description of a data set")
-        data = path.read_bytes()
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        raise DataError(f"{path.parent.name}/{path.name} is not valid JSON") from None
-    if not isinstance(value, dict):
-        raise DataError(f"{path.parent.name}/{path.name} is not a JSON object")
-    return value

@@ -1,4 +1,4 @@
-"""Plain text: one text a line, in a column called ``text``."""
+"""Plain text: one text per line, in a column called ``text``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unembed.corpora.readers.stream import lines
 
 
 def rows(path: Path, options: ReadOptions, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
-    """One dict a line."""
+    """One dict per line."""
     wanted = columns is None or "text" in columns
     for line in lines(path, options, limit=options.max_cell):
         yield {"text": line} if wanted else {}
