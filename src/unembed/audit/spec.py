@@ -19,6 +19,9 @@ from unembed.games.threat import ADVERSARIES, Adversary, Capability
 from unembed.gate.policy import Policy
 from unembed.gate.validation import validate
 
+#: What may leave the machine, and which key goes with it: said by whoever runs the audit, not by the file.
+_ONLY_OPTIONS = {"allow_remote": "--allow-remote", "api_key_env": "--encoder-option api_key_env=NAME"}
+
 
 class Part(BaseModel):
     """Immutable; an unknown key is an error."""
@@ -262,15 +265,20 @@ def quick_numbers() -> dict[str, Any]:
 
 
 def read_audit_file(path: Path) -> dict[str, Any]:
-    """The audit file as plain data."""
+    """The audit file as plain data; it may come from somebody else, so it can't say what leaves the machine."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UsageError(f"no audit file at {path}") from error
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is not valid TOML: {error}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} can't be read: {error}") from error
+    encoder = data.get("encoder")
+    for key, option in _ONLY_OPTIONS.items():
+        if isinstance(encoder, dict) and key in encoder:
+            raise UsageError(f"{path}: a file can't decide about '{key}': take it out and add {option} to the command")
+    return data
 
 
 def build_spec(given: dict[str, Any], where: str = "the audit") -> AuditSpec:
