@@ -18,7 +18,7 @@ import pytest
 from unembed.encoders import build_encoder
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache
 from unembed.encoders.endpoint import FINGERPRINT_SENTENCE, EndpointEncoder, fingerprint
-from unembed.encoders.endpoint_answers import retry_after
+from unembed.encoders.endpoint_answers import most_bytes, retry_after
 from unembed.errors import CannotMeasureError, DataError, RemoteNotAllowedError, UnembedError, UsageError
 
 pytest.importorskip("httpx")
@@ -96,7 +96,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server():
     running = Server()
-    threading.Thread(target=running.serve_forever, daemon=True).start()
+    threading.Thread(target=running.serve_forever, args=(0.02,), daemon=True).start()
     yield running
     running.shutdown()
     running.server_close()
@@ -362,6 +362,10 @@ def test_a_body_without_end_is_not_read_to_its_end(server):
     while server.running:
         time.sleep(0.01)
     assert server.sent < 32 * MIB
+
+
+def test_a_first_answer_with_a_huge_vector_raises_no_limit():
+    assert most_bytes(10, 10**6) == most_bytes(10, None) == 11 * MIB
 
 
 @pytest.mark.parametrize("layers", [1, 2])

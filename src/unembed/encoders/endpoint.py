@@ -144,7 +144,7 @@ class EndpointEncoder(Parameters):
         _ = self._url
 
     def estimate(self, *calls: Sequence[str], role: str = "document") -> CallEstimate:
-        """Requests, tokens and price of these calls of ``encode``, the first of all, without sending anything."""
+        """Requests, tokens and price of these calls of ``encode`` on a new encoder, without sending anything."""
         requests, tokens = 1, _tokens(FINGERPRINT_SENTENCE)
         for texts in (self._prepared(call, role) for call in calls):
             batches = self._batches(texts)
@@ -171,7 +171,7 @@ class EndpointEncoder(Parameters):
         def work(batch: range) -> None:
             vectors[batch.start : batch.stop] = self._embed(prepared, batch, dimension)
 
-        with ThreadPoolExecutor(max(1, self.max_concurrency)) as pool:
+        with ThreadPoolExecutor(self.max_concurrency) as pool:
             running = [pool.submit(work, batch) for batch in batches]
             try:
                 for future in running:
@@ -260,7 +260,11 @@ class EndpointEncoder(Parameters):
             _ = url.host, url.raw_host.decode().encode("idna")
         except (httpx.InvalidURL, UnicodeError):
             url = httpx.URL()
-        if url.scheme not in ("http", "https") or not url.host or url.port not in (None, *range(1, 1 << 16)):
+        if (
+            url.scheme not in ("http", "https")
+            or not url.host
+            or not 0 < (80 if url.port is None else url.port) < 1 << 16
+        ):
             raise UsageError("base_url must look like https://host/v1 or http://localhost:8000/v1")
         if url.userinfo or "?" in self.base_url or "#" in self.base_url:
             raise UsageError(

@@ -21,7 +21,7 @@ from unembed.errors import CannotMeasureError, DataError
 #: An answer may hold so many bytes for each number asked for, and as many besides as ``_BESIDES`` says.
 _PER_NUMBER = 64
 _BESIDES = 1 << 20
-#: The longest vector that is expected of a server which has not answered yet.
+#: The longest vector that is counted with: a server's first answer must not decide how large the next may be.
 _LONGEST = 16_384
 
 
@@ -35,7 +35,7 @@ class Answer:
 
 def most_bytes(count: int, dimension: int | None) -> int:
     """How large an answer with so many vectors may be, as it is sent and when decompressed."""
-    return count * (dimension or _LONGEST) * _PER_NUMBER + _BESIDES
+    return count * min(dimension or _LONGEST, _LONGEST) * _PER_NUMBER + _BESIDES
 
 
 def read_body(chunks: Iterable[bytes], coding: str, most: int, deadline: float) -> bytes:

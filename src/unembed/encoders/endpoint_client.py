@@ -115,9 +115,8 @@ class EndpointClient:
             return TooLargeError(shown)
         if status in (401, 403):
             held = "is set but was refused" if os.environ.get(self.key_variable) else "is not set"
-            return UsageError(
-                f"{self._host} wants a key ({shown}): the environment variable {self.key_variable} {held}"
-            )
+            variable = f"the environment variable {self.key_variable}" if self.key_variable else "api_key_env"
+            return UsageError(f"{self._host} wants a key ({shown}): {variable} {held}")
         if 300 <= status < 400:
             target = (response.next_request and response.next_request.url.host) or "another address"
             return UsageError(f"{self._host} redirects to {target}, which is not followed: give the final base_url")
