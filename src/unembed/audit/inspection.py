@@ -7,13 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unembed.encoders.base import DenseVectors, Encoder, Vectors
+from unembed.encoders.base import DenseVectors, Encoder, Vectors, differ
 from unembed.errors import CannotMeasureError, UnembedWarning
 
 #: So many texts are encoded once more, each alone.
 PROBES = 5
-#: Two vectors of one text may differ by this share of their length: sums over another batch, lower precision.
-TOLERANCE = 0.1
 #: More texts than this share with the vector of another text are worth a word.
 ALIKE = 0.05
 
@@ -22,11 +20,13 @@ def inspect_vectors(encoder: Encoder, texts: Sequence[str], vectors: Vectors) ->
     """Refuse answers that stand in another order than the texts; warn of many equal ones.
 
     An adversary trained on such pairs can still pass its own check, by learning them by heart, and then finds nothing.
+    An encoder that looks at the order of every answer is not asked again: endpoints are paid for.
     """
-    for row in sorted({int(r) for r in np.linspace(0, len(texts) - 1, PROBES)}):
+    probes = 0 if getattr(encoder, "checks_order", False) else PROBES
+    for row in sorted({int(r) for r in np.linspace(0, len(texts) - 1, probes)}):
         alone = _dense(encoder.encode([texts[row]]))[0]
-        if _differ(alone, _dense(vectors[row : row + 1])[0]):
-            if _differ(alone, _dense(encoder.encode([texts[row]]))[0]):
+        if differ(alone, _dense(vectors[row : row + 1])[0]):
+            if differ(alone, _dense(encoder.encode([texts[row]]))[0]):
                 _warn(
                     "the encoder gives a text another vector each time: whether its answers are in order can't be told"
                 )
@@ -48,11 +48,6 @@ def _warn(message: str) -> None:
 
 def _dense(vectors: Vectors) -> DenseVectors:
     return np.asarray(vectors if isinstance(vectors, np.ndarray) else vectors.toarray(), dtype=np.float32)
-
-
-def _differ(one: DenseVectors, other: DenseVectors) -> bool:
-    length = max(np.linalg.norm(one), np.linalg.norm(other))
-    return bool(np.linalg.norm(one - other) > TOLERANCE * length)
 
 
 def _distinct(vectors: Vectors) -> int:

@@ -20,6 +20,9 @@ from unembed.gate.policy import Policy
 from unembed.gate.validation import validate
 from unembed.strict import Strict
 
+#: What may leave the machine, and which key goes with it: said by whoever runs the audit, not by the file.
+_ONLY_OPTIONS = {"allow_remote": "--allow-remote", "api_key_env": "--encoder-option api_key_env=NAME"}
+
 
 class DataSpec(Strict):
     """The texts under audit."""
@@ -264,8 +267,13 @@ def quick_numbers() -> dict[str, Any]:
 
 
 def read_audit_file(path: Path) -> dict[str, Any]:
-    """The audit file as plain data."""
-    return read_toml(path, "audit file")
+    """The audit file as plain data; it may come from somebody else, so it can't say what leaves the machine."""
+    data = read_toml(path, "audit file")
+    encoder = data.get("encoder")
+    for key, option in _ONLY_OPTIONS.items():
+        if isinstance(encoder, dict) and key in encoder:
+            raise UsageError(f"{path}: a file can't decide about '{key}': take it out and add {option} to the command")
+    return data
 
 
 def build_spec(given: dict[str, Any], where: str = "the audit") -> AuditSpec:

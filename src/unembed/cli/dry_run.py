@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from unembed.audit.execute import wanted_queries
@@ -10,9 +11,10 @@ from unembed.audit.prepare import Sides, open_encoder, read_sides
 from unembed.audit.references import takes_references
 from unembed.audit.spec import AuditSpec
 from unembed.cli.output import Voice, table
-from unembed.encoders import build_encoder
+from unembed.cli.preflight import endpoint_of
 from unembed.encoders.base import EncoderCard, is_white_box
-from unembed.encoders.cache import full_card, inside
+from unembed.encoders.blocks import text_hash
+from unembed.encoders.cache import blocks, full_card, inside
 from unembed.encoders.endpoint import CallEstimate, EndpointEncoder
 from unembed.errors import NothingRanError
 
@@ -20,7 +22,7 @@ from unembed.errors import NothingRanError
 def plan_only(spec: AuditSpec, voice: Voice) -> int:
     """Show the plan; a plan without cells is the error it would be when run."""
     sides = read_sides(spec)
-    endpoint = _endpoint(spec)
+    endpoint = endpoint_of(spec)
     encoder = open_encoder(spec, sides) if endpoint is None else endpoint
     card = full_card(encoder) if endpoint is None else _unasked(endpoint)
     asked = ask(spec, sides)
@@ -31,7 +33,7 @@ def plan_only(spec: AuditSpec, voice: Voice) -> int:
     queries = wanted_queries(spec, sides, asked, plan.cells)
     estimate = None
     if endpoint is not None:
-        estimate = endpoint.estimate(_texts(sides, queries))
+        estimate = endpoint.estimate(*_calls(sides, queries, cached=not spec.run.no_cache))
     _show(voice, sides, card, plan, queries, estimate, spec.references)
     voice.data(
         {
@@ -49,21 +51,27 @@ def plan_only(spec: AuditSpec, voice: Voice) -> int:
     return 0
 
 
-def _endpoint(spec: AuditSpec) -> EndpointEncoder | None:
-    """The encoder, where it is an endpoint, which must not be asked anything now."""
-    if spec.data.vectors is not None or spec.encoder.name.partition(":")[0] != "endpoint":
-        return None
-    made = build_encoder(spec.encoder.name, spec.encoder.options)
-    return made if isinstance(made, EndpointEncoder) else None
-
-
 def _unasked(encoder: EndpointEncoder) -> EncoderCard:
     return EncoderCard(f"endpoint:{encoder.model}", "endpoint", None, 0, False, remote=True)
 
 
-def _texts(sides: Sides, queries: dict[str, list[str]]) -> list[str]:
-    corpora = [sides.target, *sides.known.values()]
-    return list(dict.fromkeys(t for part in (*(c.texts for c in corpora), *queries.values()) for t in part))
+def _calls(sides: Sides, queries: dict[str, list[str]], *, cached: bool) -> Iterator[list[str]]:
+    """The texts of every call that the encoder would get, if the cache holds none of them yet."""
+    held: set[bytes] = set()
+    for texts in (sides.target.texts, *(c.texts for c in sides.known.values()), *queries.values()):
+        if not cached:
+            yield list(texts)
+            continue
+        new = {key: text for text in texts if (key := text_hash(text)) not in held}
+        held.update(new)
+        yield from (list(block.values()) for block in blocks(new))
+
+
+def _price(cost: float | None) -> str:
+    if cost is None:
+        return "unknown (set price_per_million_tokens)"
+    amount = "below 0.01" if 0 < cost < 0.01 else f"{cost:,.2f}"
+    return f"{amount} in the currency of price_per_million_tokens"
 
 
 def _show(
@@ -80,8 +88,10 @@ def _show(
     asked = ", ".join(f"{len(v):,} by the {k}" for k, v in queries.items() if v) or "none"
     voice.line(f"Texts: {len(sides.target):,} under attack; known to adversaries: {held}; queries: {asked}.")
     if estimate is not None:
-        price = "unknown (set price_per_million_tokens)" if estimate.cost is None else f"{estimate.cost:.2f}"
-        voice.line(f"Endpoint: about {estimate.requests:,} requests and {estimate.tokens:,} tokens; cost {price}.")
+        voice.line(
+            f"Endpoint: about {estimate.requests:,} requests and {estimate.tokens:,} tokens; cost "
+            f"{_price(estimate.cost)}. What the cache holds already is not sent."
+        )
     if names and any(takes_references(c) for c in plan.cells):
         voice.line(f"References beside the findings: {', '.join(names)}.")
     rows: list[tuple[Any, ...]] = [(n, c.identity.label) for n, c in enumerate(plan.cells, start=1)]

@@ -12,7 +12,8 @@ from unembed.attacks import ATTACKS
 from unembed.audit.spec import AuditSpec
 from unembed.cli.policies import check_baseline
 from unembed.defenses import DEFENSES
-from unembed.encoders import ENCODERS
+from unembed.encoders import ENCODERS, build_encoder
+from unembed.encoders.endpoint import EndpointEncoder
 from unembed.errors import MissingExtraError, UsageError
 from unembed.games import GAMES
 from unembed.report import renderer
@@ -45,11 +46,21 @@ def _check_names(spec: AuditSpec) -> None:
     if spec.data.vectors is None:
         base = spec.encoder.name.partition(":")[0]
         ENCODERS.get(base if base in ENCODERS and spec.encoder.name not in ENCODERS else spec.encoder.name)
+    if (endpoint := endpoint_of(spec)) is not None:
+        endpoint.check()
+
+
+def endpoint_of(spec: AuditSpec) -> EndpointEncoder | None:
+    """The encoder, where it is an endpoint, which must not be asked anything yet."""
+    if spec.data.vectors is not None or spec.encoder.name.partition(":")[0] != "endpoint":
+        return None
+    made = build_encoder(spec.encoder.name, spec.encoder.options)
+    return made if isinstance(made, EndpointEncoder) else None
 
 
 def _check_machine(spec: AuditSpec) -> None:
     if spec.run.jobs < 1 and spec.run.jobs != -1:
-        raise UsageError(f"jobs is at least 1, or -1 for one a core, not {spec.run.jobs}")
+        raise UsageError(f"jobs is at least 1, or -1 for one per core, not {spec.run.jobs}")
     if not _DEVICE.fullmatch(spec.device):
         raise UsageError(f"unknown device '{spec.device}': use auto, cpu, cuda or cuda:N")
     if spec.device not in ("auto", "cpu"):

@@ -195,7 +195,7 @@ def _put(target: dict[str, Any], value: Any, *path: str, even_none: bool = False
 def _pair(text: str, option: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise UsageError(f"{option} {text}: expected NAME=VALUE")
+        raise UsageError(f"{option}: expected NAME=VALUE")  # not what was given: it may be a key
     if value[:1] in ("[", "{"):
         try:
             return name.strip(), json.loads(value)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 DenseVectors: TypeAlias = NDArray[np.float32]
 #: What an encoder returns: dense float32 [n, d], or a CSR matrix for count-based families (2^18 columns).
 Vectors: TypeAlias = "NDArray[np.float32] | csr_matrix"
+#: Two vectors of one text may differ by this share of their length: sums over another batch, lower precision.
+TOLERANCE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +167,9 @@ def first_unusable(vectors: DenseVectors) -> tuple[int, str] | None:
             f"the vector is longer than {LONGEST:g}, too long to measure with in float32; scale the vectors down",
         )
     return row, "NaN, infinity or a number too large for float32"
+
+
+def differ(one: DenseVectors, other: DenseVectors) -> bool:
+    """Whether two vectors differ by more than vectors of one text may."""
+    length = max(np.linalg.norm(one), np.linalg.norm(other))
+    return bool(np.linalg.norm(one - other) > TOLERANCE * length)

@@ -14,7 +14,7 @@ import os
 import shutil
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -224,23 +224,27 @@ class CachedEncoder:
     def _complete(
         self, shelf: Shelf, texts: Sequence[str], rows: dict[bytes, list[int]], role: str, *, total: int
     ) -> None:
-        """Encode what the shelf lacks, block by block, in an order that only the texts decide."""
-        missing = [(len(texts[where[0]]), key, where[0]) for key, where in rows.items() if key not in shelf]
-        missing.sort()
+        """Encode what the shelf lacks, block by block."""
+        missing = {key: texts[where[0]] for key, where in rows.items() if key not in shelf}
         done = total - len(missing)
         if self.progress:
             self.progress(done, total)
-        for start in range(0, len(missing), BLOCK_TEXTS):
-            block = missing[start : start + BLOCK_TEXTS]
-            vectors = self.encoder.encode([texts[row] for _, _, row in block], role=role)
+        for block in blocks(missing):
+            vectors = self.encoder.encode(list(block.values()), role=role)
             if not isinstance(vectors, np.ndarray) or vectors.shape != (len(block), self.card.dimension):
                 raise DataError(f"encoder '{self.card.name}' returned vectors of another shape than its card says")
-            shelf.add([key for _, key, _ in block], vectors)
-            if start == 0:
-                shelf.describe(self.card, role)
+            shelf.add(list(block), vectors)
+            shelf.describe(self.card, role)
             done += len(block)
             if self.progress:
                 self.progress(done, total)
+
+
+def blocks(texts: Mapping[bytes, str]) -> Iterator[dict[bytes, str]]:
+    """Texts by their hashes as they are encoded and kept together, in an order that only the texts decide."""
+    order = sorted(texts, key=lambda key: (len(texts[key]), key))
+    for start in range(0, len(order), BLOCK_TEXTS):
+        yield {key: texts[key] for key in order[start : start + BLOCK_TEXTS]}
 
 
 def _size(path: Path) -> int:

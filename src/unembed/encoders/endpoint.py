@@ -2,6 +2,9 @@
 
 Texts leave the machine only if ``allow_remote`` says so; loopback addresses need no permission. The key comes
 from the environment and appears nowhere else. Neither do texts: errors name rows.
+
+Every request with several texts holds one known sentence more, whose vector was asked for alone before. If it comes
+back as another vector, the rows are in another order, depend on their batch, or come from another model.
 """
 
 from __future__ import annotations
@@ -10,26 +13,29 @@ import hashlib
 import ipaddress
 import json
 import math
+import os
+import zlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 import numpy as np
 
-from unembed.encoders.base import DenseVectors, EncoderCard
+from unembed.encoders.base import DenseVectors, EncoderCard, differ
 from unembed.encoders.callables import unit_norm
 from unembed.encoders.endpoint_answers import Answer
-from unembed.encoders.endpoint_client import EndpointClient, TooLargeError
+from unembed.encoders.endpoint_client import EndpointClient, TooLargeError, load_httpx
 from unembed.encoders.parameters import Parameters
 from unembed.encoders.torch_encoding import without_surrogates
-from unembed.errors import DataError, RemoteNotAllowedError, UsageError
+from unembed.errors import CannotMeasureError, DataError, RemoteNotAllowedError, UsageError
 
 #: The sentence whose vector tells one model behind an address from another.
 FINGERPRINT_SENTENCE = "The quick brown fox jumps over the lazy dog."
-_CHARACTERS_A_TOKEN = 4
+_CHARACTERS_PER_TOKEN = 4
+_DEFAULT_KEY = "OPENAI_API_KEY"
+_DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +53,12 @@ class EndpointEncoder(Parameters):
     Args:
         base_url: up to and including the version, e.g. ``http://localhost:8000/v1``.
         model: the name the server knows the model by.
-        api_key_env: the environment variable that holds the key; none is sent if it is not set.
+        api_key_env: the environment variable that holds the key; without the usual one, or if this is empty, no key
+            is sent.
         dimensions: asked of models that can shorten their vectors.
-        batch_size, batch_tokens: most texts and (estimated) tokens in one request.
+        batch_size, batch_tokens: most texts and (estimated) tokens in one request, the known sentence included.
         max_concurrency: requests in flight.
-        timeout: seconds for one request.
+        timeout: seconds for one request, from the first byte sent to the last one received.
         retries: how often a request is repeated after a passing failure.
         max_wait: most seconds between two attempts, whatever the server asks.
         max_requests: cap on requests, repeated ones included, over the life of this encoder.
@@ -62,13 +69,15 @@ class EndpointEncoder(Parameters):
     """
 
     shorthand: ClassVar[str] = "base_url"
+    #: Whether answers in another order than the texts are noticed here, so that nobody else has to look for them.
+    checks_order: ClassVar[bool] = True
 
     def __init__(
         self,
         base_url: str,
         *,
         model: str,
-        api_key_env: str = "OPENAI_API_KEY",
+        api_key_env: str = _DEFAULT_KEY,
         dimensions: int | None = None,
         batch_size: int = 128,
         batch_tokens: int = 32_000,
@@ -119,16 +128,34 @@ class EndpointEncoder(Parameters):
             options=(("prompts", prompts),) if prompts else (),
         )
 
-    def estimate(self, texts: Sequence[str], *, role: str = "document") -> CallEstimate:
-        """Requests, tokens and price of encoding these texts, without sending anything."""
-        prepared = self._prepared(texts, role)
-        tokens = sum(map(_tokens, prepared))
+    def check(self) -> None:
+        """Refuse settings that can't work, without sending anything."""
+        positive = min(self.batch_size, self.batch_tokens, self.max_concurrency, self.timeout) > 0
+        if not (positive and self.timeout <= _DAY and 0 <= self.max_wait <= _DAY and 0 <= self.retries <= 100):
+            raise UsageError(
+                "batch_size, batch_tokens, max_concurrency and timeout must be positive, timeout and max_wait at most "
+                "a day, retries from 0 to 100"
+            )
+        # Only what is in the environment is known to be a name and not the key itself, so nothing else is repeated.
+        if self.api_key_env and self.api_key_env != _DEFAULT_KEY and self.api_key_env not in os.environ:
+            raise UsageError(
+                "api_key_env does not name an environment variable that is set: put the key into one and give its name"
+            )
+        _ = self._url
+
+    def estimate(self, *calls: Sequence[str], role: str = "document") -> CallEstimate:
+        """Requests, tokens and price of these calls of ``encode`` on a new encoder, without sending anything."""
+        requests, tokens = 1, _tokens(FINGERPRINT_SENTENCE)
+        for texts in (self._prepared(call, role) for call in calls):
+            batches = self._batches(texts)
+            requests += len(batches)
+            tokens += sum(map(_tokens, texts))
+            tokens += _tokens(FINGERPRINT_SENTENCE) * sum(len(rows) > 1 for rows in batches)
         price = self.price_per_million_tokens
-        cost = None if price is None else tokens * price / 1e6
-        return CallEstimate(len(self._batches(prepared)), tokens, cost)
+        return CallEstimate(requests, tokens, None if price is None else tokens * price / 1e6)
 
     def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
-        """One float32 vector a text, in order."""
+        """One float32 vector per text, in order."""
         empty = [row for row, text in enumerate(texts) if not text.strip()]
         if empty:
             raise DataError(
@@ -144,7 +171,7 @@ class EndpointEncoder(Parameters):
         def work(batch: range) -> None:
             vectors[batch.start : batch.stop] = self._embed(prepared, batch, dimension)
 
-        with ThreadPoolExecutor(max(1, self.max_concurrency)) as pool:
+        with ThreadPoolExecutor(self.max_concurrency) as pool:
             running = [pool.submit(work, batch) for batch in batches]
             try:
                 for future in running:
@@ -162,8 +189,13 @@ class EndpointEncoder(Parameters):
 
     def _embed(self, texts: list[str], rows: range, dimension: int) -> DenseVectors:
         """The vectors of some rows; a request the server finds too large or bad is halved."""
+        asked = texts[rows.start : rows.stop]
+        # A fixed place could be one that a server's wrong order leaves alone.
+        place = zlib.crc32(asked[0].encode()) % (len(asked) + 1)
+        if len(rows) > 1:
+            asked.insert(place, FINGERPRINT_SENTENCE)
         try:
-            answer = self._client.embed(texts[rows.start : rows.stop], dimension)
+            answer = self._client.embed(asked, dimension)
         except TooLargeError as error:
             if len(rows) == 1:
                 raise DataError(f"the endpoint refuses the text at row {rows.start}: {error}") from None
@@ -171,23 +203,29 @@ class EndpointEncoder(Parameters):
             halves = (range(rows.start, middle), range(middle, rows.stop))
             return np.concatenate([self._embed(texts, half, dimension) for half in halves])
         if answer.model != self._probe.model:
-            raise DataError(
-                f"the endpoint changed its model from '{self._probe.model}' to '{answer.model}' while encoding"
+            raise DataError("the endpoint changed its model while encoding: its answers name different ones")
+        if len(rows) == 1:
+            return answer.vectors
+        if differ(answer.vectors[place], self._probe.vectors[0]):
+            raise CannotMeasureError(
+                "the endpoint gives a sentence another vector among others than alone: its answers come in another "
+                "order than the texts, depend on the texts beside them, or come from several models"
             )
-        return answer.vectors
+        return np.delete(answer.vectors, place, axis=0)
 
     def _prepared(self, texts: Sequence[str], role: str) -> list[str]:
         prefix = (self.prompts or {}).get(role, "")
         return [without_surrogates(prefix + text) for text in texts]
 
     def _batches(self, texts: list[str]) -> list[range]:
-        """Consecutive rows, as many as both limits allow."""
-        batches, start, held = [], 0, 0
+        """Consecutive rows, as many as both limits allow beside the known sentence."""
+        known = _tokens(FINGERPRINT_SENTENCE)
+        batches, start, held = [], 0, known
         for row, text in enumerate(texts):
             size = _tokens(text)
-            if row > start and (row - start >= self.batch_size or held + size > self.batch_tokens):
+            if row > start and (row - start >= self.batch_size - 1 or held + size > self.batch_tokens):
                 batches.append(range(start, row))
-                start, held = row, 0
+                start, held = row, known
             held += size
         if texts:
             batches.append(range(start, len(texts)))
@@ -195,11 +233,10 @@ class EndpointEncoder(Parameters):
 
     @cached_property
     def _client(self) -> EndpointClient:
-        if self.batch_size < 1 or self.batch_tokens < 1 or self.timeout <= 0 or self.retries < 0:
-            raise UsageError("batch_size, batch_tokens and timeout must be positive, retries not negative")
+        self.check()
         if not self._is_loopback and not self.allow_remote:
             raise RemoteNotAllowedError(
-                f"texts would be sent to {urlsplit(self._url).hostname}: say allow_remote=true if they may"
+                f"texts would be sent to {self._host}: add --allow-remote (in Python allow_remote=True) if they may"
             )
         return EndpointClient(
             url=self._url,
@@ -215,26 +252,38 @@ class EndpointEncoder(Parameters):
 
     @cached_property
     def _url(self) -> str:
-        parts = urlsplit(self.base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        """The address of the requests, as the library that sends them reads it."""
+        httpx = load_httpx()
+        try:
+            url = httpx.URL(self.base_url)
+            # As whoever looks the name up will read it: parts may be empty, too long or not what punycode allows.
+            _ = url.host, url.raw_host.decode().encode("idna")
+        except (httpx.InvalidURL, UnicodeError):
+            url = httpx.URL()
+        if (
+            url.scheme not in ("http", "https")
+            or not url.host
+            or not 0 < (80 if url.port is None else url.port) < 1 << 16
+        ):
             raise UsageError("base_url must look like https://host/v1 or http://localhost:8000/v1")
-        if parts.username or parts.password or parts.query or parts.fragment:
+        if url.userinfo or "?" in self.base_url or "#" in self.base_url:
             raise UsageError(
-                "base_url must hold no user, password, query or fragment; the key goes into the "
-                f"environment variable {self.api_key_env}"
+                "base_url must not hold a user, password, query or fragment: put the key into an environment variable "
+                "and name the variable in api_key_env"
             )
-        path = parts.path.rstrip("/") or "/v1"
-        if not path.endswith("/embeddings"):
-            path += "/embeddings"
-        return f"{parts.scheme}://{parts.netloc}{path}"
+        path = url.path.rstrip("/") or "/v1"
+        return str(url.copy_with(path=path if path.endswith("/embeddings") else f"{path}/embeddings"))
+
+    @property
+    def _host(self) -> str:
+        return str(load_httpx().URL(self._url).host)
 
     @property
     def _is_loopback(self) -> bool:
-        host = urlsplit(self._url).hostname or ""
         try:
-            return ipaddress.ip_address(host).is_loopback
+            return ipaddress.ip_address(self._host).is_loopback
         except ValueError:
-            return host == "localhost"
+            return self._host == "localhost"
 
 
 def fingerprint(vector: DenseVectors) -> list[int]:
@@ -252,4 +301,4 @@ def fingerprint(vector: DenseVectors) -> list[int]:
 
 
 def _tokens(text: str) -> int:
-    return math.ceil(len(text) / _CHARACTERS_A_TOKEN)
+    return math.ceil(len(text) / _CHARACTERS_PER_TOKEN)

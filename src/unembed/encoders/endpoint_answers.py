@@ -1,4 +1,4 @@
-"""Reading what an OpenAI-compatible ``/embeddings`` endpoint answers, and how long it asks to wait."""
+"""Reading what an OpenAI-compatible ``/embeddings`` endpoint answers, how much of it, and how long it asks to wait."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import base64
 import binascii
 import re
 import time
+import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -14,7 +16,13 @@ import numpy as np
 
 from unembed.encoders.base import DenseVectors
 from unembed.encoders.callables import checked_vectors
-from unembed.errors import DataError
+from unembed.errors import CannotMeasureError, DataError
+
+#: An answer may hold so many bytes for each number asked for, and as many besides as ``_BESIDES`` says.
+_PER_NUMBER = 64
+_BESIDES = 1 << 20
+#: The longest vector that is counted with: a server's first answer must not decide how large the next may be.
+_LONGEST = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +31,30 @@ class Answer:
 
     vectors: DenseVectors
     model: str | None
+
+
+def most_bytes(count: int, dimension: int | None) -> int:
+    """How large an answer with so many vectors may be, as it is sent and when decompressed."""
+    return count * min(dimension or _LONGEST, _LONGEST) * _PER_NUMBER + _BESIDES
+
+
+def read_body(chunks: Iterable[bytes], coding: str, most: int, deadline: float) -> bytes:
+    """A body as it arrives, decompressed; given up once it is too large or the time is over, so memory stays bounded.
+
+    Only gzip is asked for. Other codings, and several at once, can grow without a bound that is known beforehand.
+    """
+    if coding not in ("", "identity", "gzip"):
+        raise zlib.error(f"unknown coding {coding!r}")
+    unpack = zlib.decompressobj(wbits=31) if coding == "gzip" else None
+    body, sent = bytearray(), 0
+    for chunk in chunks:
+        sent += len(chunk)
+        body += chunk if unpack is None else unpack.decompress(chunk, most + 1 - len(body))
+        if max(sent, len(body)) > most:
+            raise CannotMeasureError(f"the endpoint's answer is larger than {most:,} bytes, more than its vectors need")
+        if time.monotonic() > deadline:
+            raise TimeoutError
+    return bytes(body)
 
 
 def read_answer(body: Any, count: int, dimensions: int | None) -> Answer:
@@ -46,13 +78,15 @@ def read_answer(body: Any, count: int, dimensions: int | None) -> Answer:
 
 
 def _numbers(embedding: Any) -> Any:
-    """A list of numbers, or little-endian float32 in base64."""
-    if not isinstance(embedding, str):
+    """A list of numbers, or little-endian float32 in base64; numpy would take ``true`` for one."""
+    if isinstance(embedding, list) and set(map(type, embedding)) <= {int, float}:
         return embedding
+    if not isinstance(embedding, str):
+        raise DataError("the endpoint returned a vector that is not a list of real numbers")
     try:
         return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
     except (binascii.Error, ValueError):
-        raise DataError("the endpoint returned a vector that is no valid base64 of float32") from None
+        raise DataError("the endpoint returned a vector that is not valid base64 of float32") from None
 
 
 def error_code(body: Any) -> str:

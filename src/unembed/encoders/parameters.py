@@ -11,6 +11,9 @@ from typing import Any
 
 from unembed.errors import UnknownNameError, UsageError
 
+#: Names under which people give a secret, which would then stand in results and reports.
+_SECRET = re.compile(r"(.*[_-])?(key|apikey|token|secret|password)")
+
 
 class Parameters:
     """A class whose constructor only stores its parameters under their own names (scikit-learn's rule)."""
@@ -34,10 +37,13 @@ def typed_options(factory: Any, options: Mapping[str, Any], *, kind: str) -> dic
     parameters = inspect.signature(factory).parameters
     open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     known = [n for n, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    where = ", as api_key_env=NAME" if "api_key_env" in known else ""
     hints = _hints(factory)
     values: dict[str, Any] = {}
     for name, value in options.items():
         if name not in known:
+            if _SECRET.fullmatch(name.lower()):
+                raise UsageError(f"{kind}: put the key into an environment variable and name the variable{where}")
             if not open_ended:
                 raise UnknownNameError(f"option of {kind}", name, known)
             values[name] = value
