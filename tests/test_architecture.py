@@ -18,7 +18,7 @@ ORDER = [
     *("gate", "audit", "report", "papers", "cli", "testing"),
 ]
 HEAVY = ("torch", "sklearn", "transformers", "pyarrow")
-BESIDE = {"errors", "registry", "seeds", "params", "_version"}
+BESIDE = {"errors", "registry", "seeds", "params", "writing", "_version"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

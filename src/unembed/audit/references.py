@@ -22,7 +22,6 @@ from unembed.audit.folder import RunFolder
 from unembed.audit.plan import Cell
 from unembed.audit.prepare import Progress, Sides, behind_cache, identify
 from unembed.audit.reference_encoders import ReferenceEncoder, ready_reference, reference_vectors
-from unembed.audit.sealed import Sealed
 from unembed.audit.spec import AuditSpec
 from unembed.audit.workers import backend
 from unembed.audit.workspace import load_corpus, load_vectors, save_corpus, save_vectors
@@ -33,9 +32,10 @@ from unembed.games import GAMES
 from unembed.games.base import Material
 from unembed.games.rounds import play_round
 from unembed.games.threat import Capability
-from unembed.results.io import write_atomically
-from unembed.results.schema import Reference, Skipped
+from unembed.results.schema import Model, Reference, Skipped
+from unembed.results.sealed import seal
 from unembed.seeds import generator, seed_for
+from unembed.writing import write_atomically
 
 #: Of more texts a sample is taken, on either side: a scale need not be as fine as the measurement.
 MOST_TEXTS = 2000
@@ -45,7 +45,7 @@ _VERSION = 2
 _OF_THE_CELL_ALONE = ("encoder", "calibrate", "repeats", "threads", "device")
 
 
-class ReferenceResult(Sealed):
+class ReferenceResult(Model):
     """The file of one reference: its figures, or why there are none."""
 
     key: str
@@ -186,7 +186,7 @@ def _vectors_folder(place: Path, known: str, reference: ReferenceEncoder) -> Pat
 
 def _finished(folder: RunFolder, task: ReferenceTask) -> bool:
     result = folder.read_sealed(Path(task.result), ReferenceResult)
-    return result is not None and result.is_whole and result.key == task.key and result.reference is not None
+    return result is not None and result.key == task.key and result.reference is not None
 
 
 def _encode(spec: AuditSpec, sides: Sides, known: str, reference: ReferenceEncoder, place: Path) -> None:
@@ -230,7 +230,7 @@ def play_reference(task: ReferenceTask) -> None:
         raise
     except BaseException as error:  # as for cells: foreign code must not end the run
         result = ReferenceResult(key=task.key, error=cause_of(error))
-    write_atomically(Path(task.result), result.sealed().model_dump_json(indent=1))
+    write_atomically(Path(task.result), seal(result))
 
 
 def _measure(task: ReferenceTask) -> Reference:

@@ -29,8 +29,8 @@ from unembed.errors import DataError, UsageError
 from unembed.gate.judge import judge_in_detail
 from unembed.gate.policy import NONE, Policy, Selector, Strict
 from unembed.gate.validation import validate
-from unembed.results.io import write_atomically
 from unembed.results.schema import Finding, Run
+from unembed.writing import write_atomically
 
 
 class Acceptance(Selector):
@@ -98,7 +98,7 @@ def write_baseline(
         if key not in merged or merged[key].up_to < entry.up_to:
             merged[key] = entry
     baseline = Baseline(accept=[*kept, *merged.values()])
-    write_atomically(path, _toml(baseline))
+    write_atomically(path, _toml(baseline), shared=True)
     return baseline
 
 
