@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from unembed.audit.plan import Cell
 from unembed.audit.prepare import Progress, Sides, behind_cache, identify
 from unembed.audit.reference_encoders import ReferenceEncoder, ready_reference, reference_vectors
 from unembed.audit.spec import AuditSpec
-from unembed.audit.workers import backend
+from unembed.audit.workers import run_all
 from unembed.audit.workspace import load_corpus, load_vectors, save_corpus, save_vectors
 from unembed.corpora.corpus import Corpus
 from unembed.encoders import build_encoder
@@ -149,7 +148,7 @@ def play_references(
         if result is not None and result.reference is not None:
             found.setdefault(task.cell.key, []).append(result.reference)
         else:
-            skipped.append(task.skipped((result and result.error) or "the process that ran it died"))
+            skipped.append(task.skipped((result and result.error) or "it left no result that can be read"))
     return found, skipped
 
 
@@ -201,17 +200,12 @@ def _encode(spec: AuditSpec, sides: Sides, known: str, reference: ReferenceEncod
 
 
 def _play_all(spec: AuditSpec, folder: RunFolder, tasks: list[ReferenceTask], progress: Progress) -> None:
-    from joblib import Parallel, delayed
-
     for task in tasks:
         Path(task.result).unlink(missing_ok=True)
-    try:
-        with backend(spec):
-            parallel = Parallel(n_jobs=None, return_as="list" if spec.run.backend == "ray" else "generator_unordered")
-            for done, _ in enumerate(parallel(delayed(play_reference)(t) for t in tasks), start=1):
-                progress("references", done, len(tasks))
-    except BrokenProcessPool:
-        folder.event("a worker died", left="references")
+    for done, (task, lost) in enumerate(run_all(spec, play_reference, tasks), start=1):
+        if lost is not None and not Path(task.result).exists():
+            _write(task, ReferenceResult(key=task.key, error=lost))
+        progress("references", done, len(tasks))
     folder.event("references played", count=len(tasks))
 
 
@@ -230,6 +224,10 @@ def play_reference(task: ReferenceTask) -> None:
         raise
     except BaseException as error:  # as for cells: foreign code must not end the run
         result = ReferenceResult(key=task.key, error=cause_of(error))
+    _write(task, result)
+
+
+def _write(task: ReferenceTask, result: ReferenceResult) -> None:
     write_atomically(Path(task.result), seal(result))
 
 
