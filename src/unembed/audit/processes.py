@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
+from os import _exit as leave  # the name in os may be fenced while a task runs
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
@@ -135,7 +136,7 @@ def _serve(connection: Connection, parent: int) -> None:
         set_parent_death_signal = 1
         ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
     if hasattr(os, "getppid") and os.getppid() != parent:  # it died before it could be watched
-        os._exit(1)
+        leave(1)
     tasks: SimpleQueue[tuple[Callable[[Any], object], Any]] = SimpleQueue()
     threading.Thread(target=_receive, args=(connection, tasks), daemon=True).start()
     while True:
@@ -157,4 +158,4 @@ def _receive(connection: Connection, tasks: SimpleQueue[Any]) -> None:
         while True:
             tasks.put(connection.recv())
     except (EOFError, OSError):
-        os._exit(1)
+        leave(1)

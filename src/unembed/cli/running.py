@@ -8,7 +8,6 @@ import shlex
 import signal
 import sys
 import threading
-import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,8 +15,8 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, TextIO
 
-from unembed.cli.output import close_broken_pipe, complain, open_missing_streams
-from unembed.errors import UnembedError, UnembedWarning, place_of
+from unembed.cli.output import complain, flush_streams, open_missing_streams, stdout_for_answers
+from unembed.errors import UnembedError, UnembedWarning, place_of, trace_of
 
 DEBUG = "--debug"
 #: The codes of ``gate.exit_codes`` that end a command before that room is loaded, which takes time.
@@ -43,12 +42,13 @@ def run(argv: Sequence[str] | None = None) -> int:
     # Read by OpenMP when it is loaded, so it is set before anything heavy is.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     token = _arguments.set(tuple(arguments))
-    with _spoken_warnings(debug), _noted_interrupt() as interrupted:
+    answers = stdout_for_answers("--json" in arguments[:end])
+    with answers, _spoken_warnings(debug), _noted_interrupt() as interrupted:
         try:
             code = _guarded(lambda: _invoke(arguments), debug, interrupted)
         finally:
             _arguments.reset(token)
-            close_broken_pipe()
+            flush_streams()
     return code
 
 
@@ -111,17 +111,17 @@ def _told(work: Callable[[], Any], debug: bool, interrupted: threading.Event) ->
 
 
 def _failed(error: Exception, debug: bool) -> int:
-    """One line on stderr for what went wrong; called while the error is being handled."""
+    """One line on stderr for what went wrong."""
     if isinstance(error, UnembedError):
-        _trace(debug)
+        _trace(error, debug)
         complain(str(error))
         return error.exit_code
     if isinstance(error, MemoryError):
-        _trace(debug)
+        _trace(error, debug)
         complain("out of memory: use fewer texts (--max-texts) or fewer jobs (--jobs)")
         return USAGE
     if isinstance(error, OSError):
-        _trace(debug)
+        _trace(error, debug)
         where = f"{error.filename}: " if error.filename else ""
         complain(f"{where}{error.strerror or type(error).__name__}")
         return USAGE
@@ -142,7 +142,7 @@ def _unexpected(error: Exception, debug: bool) -> int:
     if type(error).__name__ == "Abort":
         complain("aborted, nothing was changed")
         return USAGE
-    _trace(debug)
+    _trace(error, debug)
     # Its message may hold text of the corpus, so only type and place are shown.
     complain(
         f"unexpected {type(error).__name__} at {place_of(error)}; this is a mistake in unembed or in a plug-in: "
@@ -151,9 +151,9 @@ def _unexpected(error: Exception, debug: bool) -> int:
     return USAGE
 
 
-def _trace(debug: bool) -> None:
+def _trace(error: Exception, debug: bool) -> None:
     if debug:
-        traceback.print_exc(file=sys.stderr)
+        sys.stderr.write(trace_of(error))
 
 
 class _Spoken(logging.Handler):
