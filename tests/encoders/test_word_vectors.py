@@ -226,7 +226,7 @@ def test_a_damaged_table_is_named(tmp_path, content, message):
 
 def test_a_saved_encoder_of_another_family_is_refused(fitted, tmp_path):
     fitted["glove"].save(tmp_path)
-    with pytest.raises(DataError, match="no saved word2vec encoder"):
+    with pytest.raises(DataError, match="not a saved word2vec encoder"):
         Word2VecEncoder.load(tmp_path)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.errors import DataError
+from unembed.writing import write_atomically, written_aside
 
 _FORMAT = 1
 _STATE = "encoder.json"
@@ -18,14 +19,11 @@ _STATE = "encoder.json"
 
 def write_state(folder: Path, kind: str, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write the arrays, then the JSON that makes the folder complete."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, array in arrays.items():
-            np.save(folder / f"{name}.npy", array, allow_pickle=False)
-        text = json.dumps({"format": _FORMAT, "encoder": kind, **state}, ensure_ascii=False)
-        (folder / _STATE).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"the encoder can't be saved to {folder}: {error.strerror}") from error
+    for name, array in arrays.items():
+        with written_aside(folder / f"{name}.npy") as file:
+            np.save(file, array, allow_pickle=False)
+    text = json.dumps({"format": _FORMAT, "encoder": kind, **state}, ensure_ascii=False)
+    write_atomically(folder / _STATE, text)
 
 
 def read_state(folder: Path, kind: str, arrays: Sequence[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -39,5 +37,5 @@ def read_state(folder: Path, kind: str, arrays: Sequence[str]) -> tuple[dict[str
     except (ValueError, EOFError):
         raise DataError(f"the encoder saved in {folder} is damaged: fit and save it again") from None
     if not isinstance(state, dict) or state.get("format") != _FORMAT or state.get("encoder") != kind:
-        raise DataError(f"{path} is no saved {kind} encoder of format {_FORMAT}")
+        raise DataError(f"{path} is not a saved {kind} encoder of format {_FORMAT}")
     return state, loaded
