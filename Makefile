@@ -2,7 +2,7 @@
 #
 #   make demo    audit invented messages and write a report (unembed-demo/report.html)
 #   make test    the whole test suite, with the documentation and the examples
-#   make crash   let every write of an audit fail in turn (a quarter of an hour)
+#   make crash   let every write of an audit fail in turn (some minutes)
 #   make lint    ruff, formatting, types
 #   make bench   speed and strength
 #   make docs    the documentation, into site/

@@ -13,12 +13,10 @@ import json
 import os
 import signal
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-
-import sklearn.linear_model
-import sklearn.metrics
-import sklearn.model_selection  # noqa: F401 (loaded once, for all forks)
 
 from unembed.audit.execute import audit
 from unembed.audit.spec import build_spec
@@ -27,6 +25,10 @@ from unembed.report import write_report
 from unembed.results.schema import without_times
 
 FAILED = 9
+#: Loaded once, for all forks.
+for module in ("pyarrow.parquet", "sklearn.linear_model", "sklearn.neighbors", "torch", "unembed.report.html"):
+    if find_spec(module.partition(".")[0]):
+        import_module(module)
 
 
 class Disk:
@@ -105,7 +107,7 @@ def in_fork(place: Path, how: str, fails_at: int) -> tuple[int, int]:
             leave(1)
     os.close(writing)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    with open(reading, "rb") as pipe:
+    with os.fdopen(reading, "rb") as pipe:
         return code, int(pipe.read() or 0)
 
 

@@ -15,7 +15,7 @@ import pytest
 from unembed.testing.toys import toy_corpus
 
 #: So many changes of each kind are tried by default.
-SAMPLE = 4
+SAMPLE = 8
 SCRIPT = Path(__file__).with_name("failing_disk.py")
 
 
