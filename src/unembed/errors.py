@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+_leave = os._exit
+
 
 class UnembedError(Exception):
     """Base of all errors raised on purpose; shown as one message without a traceback."""
@@ -95,18 +97,21 @@ def place_of(error: BaseException) -> str:
 @contextmanager
 def _no_quiet_exit() -> Iterator[None]:
     """Let ``os._exit`` raise in this process: it passes every handler and its code would pass for the command's."""
-    leave, owner = os._exit, os.getpid()
+    owner = os.getpid()
 
     def stay(status: int) -> NoReturn:
         if os.getpid() != owner:  # a child that was forked inside ends as it must
-            leave(status)
+            _leave(status)
         raise SystemExit(status)
 
+    if os._exit is not _leave:  # fenced already, here or in another thread
+        yield
+        return
     os._exit = stay
     try:
         yield
     finally:
-        os._exit = leave
+        os._exit = _leave
 
 
 @contextmanager

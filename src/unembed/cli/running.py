@@ -112,48 +112,32 @@ def _told(work: Callable[[], Any], debug: bool, interrupted: threading.Event) ->
 
 def _failed(error: Exception, debug: bool) -> int:
     """One line on stderr for what went wrong."""
+    say = getattr(error, "format_message", None)
+    if type(error).__name__ == "NoArgsIsHelpError" and callable(say):
+        sys.stderr.write(f"{say()}\n")
+        return USAGE
+    if debug and not callable(say):
+        sys.stderr.write(trace_of(error))
     if isinstance(error, UnembedError):
-        _trace(error, debug)
         complain(str(error))
         return error.exit_code
-    if isinstance(error, MemoryError):
-        _trace(error, debug)
+    if callable(say):  # a mistake in the command line, whichever library found it
+        path = getattr(getattr(error, "ctx", None), "command_path", "unembed")
+        complain(f"{str(say()).rstrip('.')}; see '{path} --help'")
+    elif type(error).__name__ == "Abort":
+        complain("aborted, nothing was changed")
+    elif isinstance(error, MemoryError):
         complain("out of memory: use fewer texts (--max-texts) or fewer jobs (--jobs)")
-        return USAGE
-    if isinstance(error, OSError):
-        _trace(error, debug)
+    elif isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         complain(f"{where}{error.strerror or type(error).__name__}")
-        return USAGE
-    return _unexpected(error, debug)
-
-
-def _unexpected(error: Exception, debug: bool) -> int:
-    """A mistake of the command line itself (by what it offers, whichever library made it), or one of ours."""
-    say = getattr(error, "format_message", None)
-    if callable(say):
-        context = getattr(error, "ctx", None)
-        if type(error).__name__ == "NoArgsIsHelpError":
-            sys.stderr.write(f"{say()}\n")
-            return USAGE
-        path = getattr(context, "command_path", "unembed")
-        complain(f"{str(say()).rstrip('.')}; see '{path} --help'")
-        return USAGE
-    if type(error).__name__ == "Abort":
-        complain("aborted, nothing was changed")
-        return USAGE
-    _trace(error, debug)
-    # Its message may hold text of the corpus, so only type and place are shown.
-    complain(
-        f"unexpected {type(error).__name__} at {place_of(error)}; this is a mistake in unembed or in a plug-in: "
-        f"run again with {DEBUG} for the traceback"
-    )
+    else:
+        # Its message may hold text of the corpus, so only type and place are shown.
+        complain(
+            f"unexpected {type(error).__name__} at {place_of(error)}; this is a mistake in unembed or in a plug-in: "
+            f"run again with {DEBUG} for the traceback"
+        )
     return USAGE
-
-
-def _trace(error: Exception, debug: bool) -> None:
-    if debug:
-        sys.stderr.write(trace_of(error))
 
 
 class _Spoken(logging.Handler):

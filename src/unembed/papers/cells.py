@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from unembed._version import __version__
-from unembed.errors import DataError, UnembedError
+from unembed.errors import DataError, UnembedError, place_of
 from unembed.papers.base import Conditions, ExperimentFacts, Measured, Reproduction, Unmeasured
 from unembed.papers.machine import device_name
 from unembed.results.sealed import BrokenSealError, seal, unseal
@@ -58,7 +57,8 @@ def run_cells(
                     unmeasured.append(Unmeasured(cell.setting, str(error)))
                     continue
                 except Exception as error:  # one broken row must not cost the hours spent on the others
-                    unmeasured.append(Unmeasured(cell.setting, _place(error)))
+                    # Its message may quote texts.
+                    unmeasured.append(Unmeasured(cell.setting, f"{type(error).__name__} in {place_of(error)}"))
                     continue
                 kept.write(found)
             devices[kept.device] = None
@@ -110,13 +110,6 @@ class _Kept:
         if self.path is not None:
             document = {"identity": self.identity, "device": self.device, "rows": [asdict(row) for row in rows]}
             write_atomically(self.path, seal(document))
-
-
-def _place(error: Exception) -> str:
-    """The kind of a foreign error and its innermost line; its message may quote texts."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
-    return f"{type(error).__name__} in {where}"
 
 
 @contextmanager
