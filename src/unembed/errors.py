@@ -85,7 +85,7 @@ def trace_of(error: BaseException) -> str:
     says = f"{type(error).__name__}: {error}" if isinstance(error, UnembedError) else type(error).__name__
     lines = "".join(traceback.format_tb(error.__traceback__))
     before = "" if led is None else f"{trace_of(led)}\nwhich led to\n\n"
-    return f"{before}{lines}{says}\n"
+    return f"{before}Traceback (most recent call last):\n{lines}{says}\n"
 
 
 def place_of(error: BaseException) -> str:
