@@ -7,10 +7,14 @@ from the user's corpus, because recovered or private text must stay out of logs 
 from __future__ import annotations
 
 import difflib
+import os
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
+
+_leave = os._exit
 
 
 class UnembedError(Exception):
@@ -75,10 +79,39 @@ class UnembedWarning(UserWarning):
     """Something a user should know that does not stop the run."""
 
 
+def trace_of(error: BaseException) -> str:
+    """Where an error comes from and what led to it; messages of foreign errors may quote texts and are left out."""
+    led = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    says = f"{type(error).__name__}: {error}" if isinstance(error, UnembedError) else type(error).__name__
+    lines = "".join(traceback.format_tb(error.__traceback__))
+    before = "" if led is None else f"{trace_of(led)}\nwhich led to\n\n"
+    return f"{before}Traceback (most recent call last):\n{lines}{says}\n"
+
+
 def place_of(error: BaseException) -> str:
     """The innermost line that raised, as ``file.py:12``."""
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
+
+
+@contextmanager
+def _no_quiet_exit() -> Iterator[None]:
+    """Let ``os._exit`` raise in this process: it passes every handler and its code would pass for the command's."""
+    owner = os.getpid()
+
+    def stay(status: int) -> NoReturn:
+        if os.getpid() != owner:  # a child that was forked inside ends as it must
+            _leave(status)
+        raise SystemExit(status)
+
+    if os._exit is not _leave:  # fenced already, here or in another thread
+        yield
+        return
+    os._exit = stay
+    try:
+        yield
+    finally:
+        os._exit = _leave
 
 
 @contextmanager
@@ -88,7 +121,8 @@ def fenced(what: str) -> Iterator[None]:
     A process that a plug-in ends early may look like one that succeeded, and a gate would read that as safe.
     """
     try:
-        yield
+        with _no_quiet_exit():
+            yield
     except (Exception, KeyboardInterrupt):
         raise
     except BaseException as error:

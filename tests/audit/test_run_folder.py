@@ -21,6 +21,7 @@ from unembed.encoders.cache import full_card
 from unembed.errors import UsageError
 from unembed.results.io import read_run
 from unembed.results.schema import without_times
+from unembed.results.sealed import unseal
 from unembed.testing.toys import toy_corpus
 
 ENCODER = """
@@ -105,7 +106,7 @@ class TestCells:
         leaky, clean = task_for(place, "leaky"), task_for(place, "clean")
         for task in (leaky, clean, replace(leaky, work=clean.work, result=str(place / "mixed.json"))):
             run_cell(task)
-        mine, mixed = (CellResult.model_validate_json((place / f"{n}.json").read_text()) for n in ("leaky", "mixed"))
+        mine, mixed = (CellResult.model_validate(unseal((place / f"{n}.json").read_text())) for n in ("leaky", "mixed"))
         assert mine.findings[0].status == "leak"
         assert (mixed.record.status, mixed.findings) == ("failed", [])
         assert "another audit" in str(mixed.record.error)

@@ -157,18 +157,33 @@ def test_help_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_closed_streams_change_nothing(finished_run: Path) -> None:
-    gate = f"{sys.executable} -m unembed gate {finished_run} --max-excess 1"
-    for closed in (">&-", "2>&-", ">&- 2>&-"):
-        assert subprocess.run(["sh", "-c", f"{gate} {closed}"], env=environment(), check=False).returncode == 0
+def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """A line of bash whose code is that of the command before a pipe."""
+    return subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {line}"],
+        cwd=cwd,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize(("limit", "code"), [("0.01", 1), ("1", 0)])
-def test_a_reader_who_leaves_changes_nothing(limit: str, code: int, finished_run: Path, tmp_path: Path) -> None:
-    process = start(["gate", finished_run, "--max-excess", limit], cwd=tmp_path)
-    assert process.stdout is not None
-    process.stdout.close()
-    assert process.stderr is not None
-    err = process.stderr.read()
-    assert process.wait(timeout=60) == code
-    assert err == ""
+@pytest.mark.parametrize("out", ["| true", "--json | true", ">&-", "2>&-", ">&- 2>&-", "--json >&-", "<&- >&- 2>&-"])
+def test_a_reader_who_leaves_or_never_was_changes_nothing(
+    out: str, limit: str, code: int, finished_run: Path, tmp_path: Path
+) -> None:
+    done = shell(f"{sys.executable} -m unembed gate {finished_run} --max-excess {limit} {out}", tmp_path)
+    assert done.returncode == code
+    # With --json people are told on stderr.
+    assert "Error" not in done.stderr if "--json" in out else done.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("option", ["", "--json"])
+@pytest.mark.parametrize("limit", ["0.01", "1"])
+def test_2_when_the_answer_could_not_be_written(option: str, limit: str, finished_run: Path, tmp_path: Path) -> None:
+    done = shell(f"{sys.executable} -m unembed gate {finished_run} --max-excess {limit} {option} >/dev/full", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "error: No space left on device"

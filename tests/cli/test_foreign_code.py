@@ -84,3 +84,90 @@ def test_in_a_worker_while_the_others_go_on(ending: str, messages: Path, tmp_pat
     assert sorted(c["status"] for c in run["cells"]) == ["done", "done", "failed", "failed"]
     assert len(run["findings"]) == 2
     assert run["gate"]["passed"] is False
+
+
+def left_by(tmp_path: Path) -> tuple[list[str], list[str]]:
+    """What became of the measurements, and why those failed that did."""
+    cells = json.loads((tmp_path / "run" / "run.json").read_text())["cells"]
+    return sorted(c["status"] for c in cells), [c["error"] for c in cells if c["error"]]
+
+
+LOST = {
+    "os._exit(0)": "its process ended in the middle (exit code 0)",
+    "os.kill(os.getpid(), 11)": "its process was ended by a signal (Segmentation fault): a crash",
+}
+
+
+@pytest.mark.parametrize("ending", list(LOST))
+def test_what_takes_its_process_along_is_a_failed_measurement_with_one_job(
+    ending: str, messages: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text("import os\n" + HEAD + ATTACK.format(ending=ending))
+    done = call(audit(messages, "run", *SMALL, "--attack", "mine.py:Mine"), cwd=tmp_path)
+    assert done.code == 3, done.err
+    assert "Traceback" not in done.err
+    assert left_by(tmp_path) == (["done", "done", "failed", "failed"], [LOST[ending]] * 2)
+
+
+def test_what_never_returns_is_stopped_and_the_others_go_on(messages: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import time\n" + HEAD + ATTACK.format(ending="time.sleep(600)"))
+    command = audit(messages, "run", *SMALL, "--attack", "mine.py:Mine", "--adversary", "insider")
+    done = call([*command, "--cell-timeout", "15"], cwd=tmp_path)
+    assert done.code == 3, done.err
+    assert left_by(tmp_path) == (["done", "failed"], ["stopped: it took longer than the limit of 15 seconds"])
+
+
+def test_a_limit_needs_processes(run: Run, messages: Path, tmp_path: Path) -> None:
+    done = run(*audit(messages, tmp_path / "run", *SMALL, "--cell-timeout", "5", "--backend", "threading"))
+    assert (done.code, len(done.errors)) == (2, 1)
+    assert "cell_timeout" in done.errors[0]
+
+
+@pytest.mark.parametrize("where", ["callable", "import"])
+def test_leaving_at_once_outside_a_measurement(where: str, messages: Path, tmp_path: Path) -> None:
+    body = "import os\ndef f(texts):\n    os._exit(0)\n" if where == "callable" else "import os\nos._exit(0)\n"
+    (tmp_path / "e.py").write_text(body)
+    done = call(audit(messages, "run", "--encoder", "callable:e.py:f"), cwd=tmp_path)
+    told(done)
+    assert "e.py" in done.err
+
+
+PRINTING = """
+import os, sys
+from unembed.testing.toys import LeakyEncoder
+from unembed.attacks.keyword.svm import KeywordSVM
+print("at import")
+class Mine(KeywordSVM):
+    def fit(self, knowledge):
+        print("while fitting", flush=True)
+        os.write(1, b"past Python")
+        return super().fit(knowledge)
+def f(texts):
+    print("while encoding")
+    os.write(1, b"past Python")
+    return LeakyEncoder(dimension=8).encode(texts)
+"""
+
+
+def test_what_a_plugin_prints_leaves_the_json_alone(messages: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(PRINTING)
+    options = ["--encoder", "callable:mine.py:f", "--game", "keyword", "--attack", "mine.py:Mine", "--threads", "1"]
+    done = call(audit(messages, "run", *options, "--adversary", "insider", "--json"), cwd=tmp_path)
+    assert json.loads(done.out)["exit_code"] == done.code
+    for printed in ("at import", "while encoding", "while fitting", "past Python"):
+        assert printed in done.err
+
+
+def test_debug_shows_where_and_not_what_foreign_code_said(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("".join(f"patient {i} has gout\n" for i in range(60)))
+    (tmp_path / "e.py").write_text(
+        "def f(texts):\n    if len(texts) == 1:\n        return [[0.0, 1.0]]\n"
+        "    try:\n        raise KeyError(texts[0])\n"
+        "    except KeyError as error:\n        raise ValueError(texts[1]) from error\n"
+    )
+    encoder = f"callable:{tmp_path / 'e.py'}:f"
+    done = run("audit", "--texts", tmp_path / "t.txt", "-d", tmp_path / "run", "--encoder", encoder, "--debug")
+    assert done.code == 2
+    for shown in ("e.py", "line 5", "line 7", "KeyError", "ValueError"):
+        assert shown in done.err
+    assert "gout" not in done.err

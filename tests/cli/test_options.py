@@ -54,6 +54,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
     "threads": (7, "threads", 7),
     "device": ("cpu", "device", "cpu"),
     "jobs": (4, "run.jobs", 4),
+    "cell_timeout": (30.0, "run.cell_timeout", 30.0),
     "backend": ("threading", "run.backend", "threading"),
     "cache": (Path("c"), "run.cache", "c"),
     "no_cache": (True, "run.no_cache", True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import resource
 import shutil
 import signal
 import time
@@ -189,14 +190,14 @@ def test_an_unwritable_place_is_one_clear_error(tmp_path):
         CachedEncoder(BatchSensitive(), EmbeddingCache(tmp_path / "file")).encode(["a"])
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_is_one_clear_error_and_leaves_nothing(tmp_path, monkeypatch):
-    full = os.open("/dev/full", os.O_WRONLY)
-    spare = tmp_path / "x.part"
-    spare.touch()
-    monkeypatch.setattr("tempfile.mkstemp", lambda **_: (full, str(spare)))
-    with pytest.raises(UnembedError, match="No space left"):
-        write_block(tmp_path, [b"0" * 32], np.zeros((1, 2), dtype=np.float32))
+def test_a_disk_that_takes_no_more_is_one_clear_error_and_leaves_nothing(tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(UnembedError, match="File too large: set UNEMBED_CACHE"):
+            write_block(tmp_path, [b"0" * 32], np.zeros((1, 2000), dtype=np.float32))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -18,6 +18,7 @@ from unembed.papers.packed import is_packed, unpack
 from unembed.papers.plot import draw
 from unembed.papers.present import as_markdown
 from unembed.papers.scoring import AttackSpec
+from unembed.results.sealed import seal, unseal
 
 EXPERIMENT = '''
 from unembed.papers import ExperimentFacts, Measured, Published, Reproduction, Unmeasured
@@ -198,7 +199,7 @@ def test_rows_kept_from_another_machine_are_said_to_be(tmp_path: Path) -> None:
     conditions = Conditions(folder=tmp_path, device="cpu")
     run_cells(FACTS, [cell], conditions)
     kept = next((tmp_path / "rows").iterdir())
-    kept.write_text(kept.read_text().replace("cpu (", "another machine ("))
+    kept.write_text(seal({**unseal(kept.read_text()), "device": "another machine (8 cores)"}))
     result = run_cells(FACTS, [cell], conditions)
     assert "on another machine (" in as_markdown(FACTS, result, conditions)
 

@@ -10,7 +10,7 @@ from unembed.games import GAMES
 from unembed.games.base import claim_of
 from unembed.games.threat import ADVERSARIES
 from unembed.metrics.estimate import Estimate, undefined
-from unembed.results.io import read_run, write_atomically
+from unembed.results.io import read_run
 from unembed.results.schema import Cost, Detects, Finding, Floor, Trust, json_schema, without_times
 from unembed.results.verdict import verdict
 
@@ -244,12 +244,3 @@ def test_bad_result_files(tmp_path):
     (tmp_path / "run.json").write_bytes(b"\xff\xfe")
     with pytest.raises(DataError, match="not UTF-8"):
         read_run(tmp_path)
-
-
-def test_a_file_is_written_whole_or_not_at_all(tmp_path):
-    write_atomically(tmp_path / "a" / "x.json", "{}")
-    assert (tmp_path / "a" / "x.json").read_text() == "{}"
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="can't write"):
-        write_atomically(tmp_path / "file" / "x.json", "{}")
-    assert [p.name for p in (tmp_path / "a").iterdir()] == ["x.json"]

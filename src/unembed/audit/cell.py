@@ -19,7 +19,6 @@ from unembed.audit.live import live_encoder
 from unembed.audit.masking import mask
 from unembed.audit.plan import Cell
 from unembed.audit.prepare import INSIDE
-from unembed.audit.sealed import Sealed
 from unembed.audit.workspace import load_corpus, load_seen, load_vectors
 from unembed.corpora.corpus import Corpus
 from unembed.defenses import DEFENSES
@@ -34,26 +33,27 @@ from unembed.games.play import Play, play, status_of
 from unembed.games.threat import Adversary, Capability
 from unembed.registry import Registry, source_digest
 from unembed.results.identity import CellIdentity, Made
-from unembed.results.io import write_atomically
 from unembed.results.schema import CellRecord, Cost, Detects, Finding, Floor, Sample, Slice, Trust
+from unembed.results.sealed import seal
 from unembed.seeds import generator, seed_for
+from unembed.strict import Strict
+from unembed.writing import write_atomically
 
 Encode = Callable[[Sequence[str]], Vectors]
 
 
-class CellResult(Sealed):
+class CellResult(Strict):
     """The file of one cell."""
 
     record: CellRecord
     findings: list[Finding]
 
     def answers(self, cell: Cell) -> bool:
-        """Whether it is whole and the result of this very cell."""
+        """Whether it is the result of this very cell."""
         record, done = self.record, self.record.status == "done"
         private = _facts(cell.identity).private_params
         return (
-            self.is_whole
-            and record.key == cell.key
+            record.key == cell.key
             and record.identity.without(private) == cell.identity.without(private)
             and bool(self.findings) == done
             and all(finding.cell == cell.key for finding in self.findings)
@@ -85,7 +85,7 @@ def run_cell(task: Task) -> str:
             findings = [_measure(task)]
         seconds = time.perf_counter() - started
         record = CellRecord(key=task.cell.key, identity=_shown_identity(task), status="done", seconds=seconds)
-        result = CellResult(record=record, findings=findings).sealed()
+        result = CellResult(record=record, findings=findings)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a plug-in that calls sys.exit fails like any other
@@ -115,12 +115,12 @@ def failed_cell(task: Task, cause: str, *, trace: str | None = None, seconds: fl
         traceback=trace,
         seconds=seconds,
     )
-    return CellResult(record=record, findings=[]).sealed()
+    return CellResult(record=record, findings=[])
 
 
 def write_cell(task: Task, result: CellResult) -> None:
     """Write the file of a cell."""
-    write_atomically(Path(task.result), result.model_dump_json(indent=1))
+    write_atomically(Path(task.result), seal(result))
 
 
 def _shown_identity(task: Task) -> CellIdentity:

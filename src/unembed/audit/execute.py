@@ -52,6 +52,7 @@ def audit(
         progress("reading texts", 1, 1)
         folder = RunFolder(Path(spec.run.folder) if spec.run.folder else DEFAULT_FOLDER / _folder_name(spec, sides))
         with locked(folder.path):
+            folder.remove_abandoned()
             sides, card, plan, results = _measured(spec, sides, folder, progress)
             run = assemble(
                 spec,

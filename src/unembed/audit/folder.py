@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import json
 import shutil
+import warnings
 from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from pydantic import ValidationError
 
 from unembed.audit.cell import CellResult
 from unembed.audit.locking import LOG
 from unembed.audit.plan import Cell
-from unembed.audit.sealed import Sealed
-from unembed.errors import DataError, UsageError
+from unembed.errors import DataError, UnembedWarning, UsageError
 from unembed.results.io import read_run
+from unembed.results.sealed import BrokenSealError, unseal
+from unembed.strict import Strict
+from unembed.writing import make_private_folder, private_opener, remove_abandoned
 
-S = TypeVar("S", bound=Sealed)
+M = TypeVar("M", bound=Strict)
 
 
 def now() -> str:
@@ -40,8 +43,8 @@ class RunFolder:
         self.work = path / "work"
         self.result = path / "run.json"
         try:
-            self.cells.mkdir(parents=True, exist_ok=True)
-            with (path / LOG).open("a"):
+            make_private_folder(self.cells)
+            with self._log():
                 pass
         except OSError as error:
             raise UsageError(f"can't use {path} as run folder: {error.strerror or error}") from error
@@ -50,10 +53,18 @@ class RunFolder:
         """Append one line to the log; facts never hold text of the corpus."""
         line = json.dumps({"at": now(), "event": kind, **facts}, ensure_ascii=True)
         try:
-            with (self.path / LOG).open("a", encoding="utf-8") as file:
+            with self._log() as file:
                 file.write(line + "\n")
         except OSError as error:
             raise UsageError(f"can't write to {self.path}: {error.strerror or error}") from error
+
+    def _log(self) -> TextIO:
+        return open(self.path / LOG, "a", encoding="utf-8", opener=private_opener)
+
+    def remove_abandoned(self) -> None:
+        """Remove what a killed run left half-written; only for the process that holds the folder."""
+        for folder in (self.path, self.cells, self.references):
+            remove_abandoned(folder)
 
     def cell_path(self, key: str) -> Path:
         """The file of one cell."""
@@ -69,16 +80,15 @@ class RunFolder:
             return None
         return found
 
-    def read_sealed(self, path: Path, kind: type[S]) -> S | None:
-        """What a file holds that carries its own digest; None where it is missing or damaged."""
+    def read_sealed(self, path: Path, kind: type[M]) -> M | None:
+        """What a sealed file holds; None where it is missing or damaged."""
         try:
-            found = kind.model_validate_json(path.read_text(encoding="utf-8"))
+            return kind.model_validate(unseal(path.read_bytes()))
         except FileNotFoundError:
             return None
-        except (ValidationError, UnicodeDecodeError) as error:
+        except (ValidationError, BrokenSealError) as error:
             self.event(f"{path.parent.name[:-1]} file unreadable", cell=path.stem, error=type(error).__name__)
             return None
-        return found
 
     def set_aside(self, cells: Collection[str]) -> None:
         """Move the result of an audit of other cells out of the way: until this one ends, the folder has none."""
@@ -99,3 +109,7 @@ class RunFolder:
     def clear_work(self) -> None:
         """Remove the texts and vectors of the run; results stay."""
         shutil.rmtree(self.work, ignore_errors=True)
+        if self.work.exists():
+            warnings.warn(
+                f"{self.work} holds texts and vectors and could not be removed: delete it", UnembedWarning, stacklevel=2
+            )

@@ -18,7 +18,7 @@ from unembed.encoders import ENCODERS, build_encoder
 from unembed.encoders.base import Encoder, FittedEncoder
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache, inside
 from unembed.errors import CannotMeasureError
-from unembed.results.io import write_atomically
+from unembed.writing import write_atomically
 
 _RECIPE = "encoder.json"
 

@@ -7,7 +7,6 @@ a run that was stopped goes on, and the same command again computes none twice.
 
 from __future__ import annotations
 
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,8 @@ from unembed.audit.folder import RunFolder
 from unembed.audit.plan import Cell
 from unembed.audit.prepare import Progress, Sides, behind_cache, identify
 from unembed.audit.reference_encoders import ReferenceEncoder, ready_reference, reference_vectors
-from unembed.audit.sealed import Sealed
 from unembed.audit.spec import AuditSpec
-from unembed.audit.workers import backend
+from unembed.audit.workers import run_all
 from unembed.audit.workspace import load_corpus, load_vectors, save_corpus, save_vectors
 from unembed.corpora.corpus import Corpus
 from unembed.encoders import build_encoder
@@ -32,9 +30,11 @@ from unembed.games.base import Material
 from unembed.games.rounds import play_round
 from unembed.games.threat import Capability
 from unembed.results.identity import digest_of
-from unembed.results.io import write_atomically
 from unembed.results.schema import Reference, Skipped
+from unembed.results.sealed import seal
 from unembed.seeds import generator, seed_for
+from unembed.strict import Strict
+from unembed.writing import write_atomically
 
 #: Of more texts a sample is taken, on either side: a scale need not be as fine as the measurement.
 MOST_TEXTS = 2000
@@ -44,7 +44,7 @@ _VERSION = 3
 _OF_THE_CELL_ALONE = {"encoder", "calibrate", "repeats", "threads", "device"}
 
 
-class ReferenceResult(Sealed):
+class ReferenceResult(Strict):
     """The file of one reference: its figures, or why there are none."""
 
     key: str
@@ -146,7 +146,7 @@ def play_references(
         if result is not None and result.reference is not None:
             found.setdefault(task.cell.key, []).append(result.reference)
         else:
-            skipped.append(task.skipped((result and result.error) or "the process that ran it died"))
+            skipped.append(task.skipped((result and result.error) or "it left no result that can be read"))
     return found, skipped
 
 
@@ -181,7 +181,7 @@ def _vectors_folder(place: Path, known: str, reference: ReferenceEncoder) -> Pat
 
 def _finished(folder: RunFolder, task: ReferenceTask) -> bool:
     result = folder.read_sealed(Path(task.result), ReferenceResult)
-    return result is not None and result.is_whole and result.key == task.key and result.reference is not None
+    return result is not None and result.key == task.key and result.reference is not None
 
 
 def _encode(spec: AuditSpec, sides: Sides, known: str, reference: ReferenceEncoder, place: Path) -> None:
@@ -196,17 +196,12 @@ def _encode(spec: AuditSpec, sides: Sides, known: str, reference: ReferenceEncod
 
 
 def _play_all(spec: AuditSpec, folder: RunFolder, tasks: list[ReferenceTask], progress: Progress) -> None:
-    from joblib import Parallel, delayed
-
     for task in tasks:
         Path(task.result).unlink(missing_ok=True)
-    try:
-        with backend(spec):
-            parallel = Parallel(n_jobs=None, return_as="list" if spec.run.backend == "ray" else "generator_unordered")
-            for done, _ in enumerate(parallel(delayed(play_reference)(t) for t in tasks), start=1):
-                progress("references", done, len(tasks))
-    except BrokenProcessPool:
-        folder.event("a worker died", left="references")
+    for done, (task, lost) in enumerate(run_all(spec, play_reference, tasks), start=1):
+        if lost is not None and not Path(task.result).exists():
+            _write(task, ReferenceResult(key=task.key, error=lost))
+        progress("references", done, len(tasks))
     folder.event("references played", count=len(tasks))
 
 
@@ -225,7 +220,11 @@ def play_reference(task: ReferenceTask) -> None:
         raise
     except BaseException as error:  # as for cells: foreign code must not end the run
         result = ReferenceResult(key=task.key, error=cause_of(error))
-    write_atomically(Path(task.result), result.sealed().model_dump_json(indent=1))
+    _write(task, result)
+
+
+def _write(task: ReferenceTask, result: ReferenceResult) -> None:
+    write_atomically(Path(task.result), seal(result))
 
 
 def _measure(task: ReferenceTask) -> Reference:

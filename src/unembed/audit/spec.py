@@ -135,6 +135,15 @@ class RunSpec(Strict):
     folder: str | None = None
     cache: str | None = None
     no_cache: bool = False
+    cell_timeout: float | None = Field(
+        default=None, gt=0, description="seconds after which a measurement is given up as failed; none: no limit"
+    )
+
+    @model_validator(mode="after")
+    def _can_be_ended(self) -> RunSpec:
+        if self.cell_timeout is not None and self.backend != "loky":
+            raise ValueError(f"a time limit needs processes: leave cell_timeout or the back-end {self.backend} out")
+        return self
 
 
 class AuditSpec(Strict):

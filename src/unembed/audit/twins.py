@@ -27,7 +27,8 @@ from unembed.audit.prepare import ROWS_AT_ONCE, Progress, Sides, encode_sides
 from unembed.audit.workspace import load_vectors, save_corpus, save_vectors, save_vectors_in_parts
 from unembed.encoders.base import Encoder, Vectors
 from unembed.errors import CannotMeasureError
-from unembed.results.io import write_atomically
+from unembed.results.sealed import BrokenSealError, seal, unseal
+from unembed.writing import write_atomically
 
 FACT = "near-duplicates of targets by vector removed"
 #: Goes up when the rule changes: what an older version found is then looked for again.
@@ -123,7 +124,7 @@ def remove_vector_twins(
     for name in [name for name, rows in twins.items() if rows]:
         save_corpus(kept.known[name], work / f"{name}.parquet")
         _keep(np.setdiff1d(np.arange(len(sides.known[name])), twins[name]), work / name)
-    write_atomically(folder / _FILE, json.dumps({"key": key, "rows": twins}))
+    write_atomically(folder / _FILE, seal({"key": key, "rows": twins}))
     return kept, True
 
 
@@ -135,14 +136,13 @@ def _key(sides: Sides, encoder: str) -> str:
 
 
 def _remembered(path: Path, key: str) -> dict[str, list[int]] | None:
-    """The rows found before for this key; a file that is missing or was cut short is no help."""
+    """The rows found before for this key; None where the file is missing, damaged or about something else."""
     try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        return (
-            {name: [int(row) for row in rows] for name, rows in saved["rows"].items()} if saved["key"] == key else None
-        )
-    except (OSError, ValueError, KeyError, TypeError):
+        saved = unseal(path.read_bytes())
+    except (OSError, BrokenSealError):
         return None
+    rows: dict[str, list[int]] = saved["rows"]
+    return rows if saved["key"] == key else None
 
 
 def _without(sides: Sides, twins: dict[str, list[int]]) -> Sides:

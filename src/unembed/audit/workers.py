@@ -1,71 +1,74 @@
-"""Running cells on a joblib back-end; a worker that dies takes no other cell with it."""
+"""Where cells run: in this process, in workers of their own, or on a joblib back-end."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from unembed.audit.cell import Task, failed_cell, run_cell, write_cell
 from unembed.audit.folder import RunFolder
+from unembed.audit.plan import Cell
 from unembed.audit.prepare import Progress
+from unembed.audit.processes import run_in_processes
 from unembed.audit.spec import AuditSpec
 from unembed.errors import MissingExtraError
 
 
+class OfCell(Protocol):
+    """A task that is part of measuring a cell."""
+
+    @property
+    def cell(self) -> Cell:
+        """The cell."""
+
+
+C = TypeVar("C", bound=OfCell)
+
+
 def run_tasks(spec: AuditSpec, folder: RunFolder, tasks: list[Task], progress: Progress) -> None:
     """Run cells, as many at a time as the spec says; each writes its own file."""
-    waiting = {t.cell.key: t for t in tasks}
     progress("attacks", 0, len(tasks))
-
-    def ended(key: str) -> None:
-        folder.event("cell ended", cell=key, label=waiting.pop(key).cell.identity.label)
-        progress("attacks", len(tasks) - len(waiting), len(tasks))
-
     for task in tasks:
         # A result of an earlier run that is not wanted must not be taken for the one that is about to be made.
         Path(task.result).unlink(missing_ok=True)
-    try:
-        for key in _keys(spec, tasks):
-            ended(key)
-    except BrokenProcessPool:
-        folder.event("a worker died", left=len(waiting))
-        for key in list(waiting):
-            _run_alone(waiting[key])
-            ended(key)
+    for done, (task, lost) in enumerate(run_all(spec, run_cell, tasks), start=1):
+        if lost is not None and not Path(task.result).exists():
+            folder.event("cell lost", cell=task.cell.key, cause=lost)
+            write_cell(task, failed_cell(task, lost))
+        folder.event("cell ended", cell=task.cell.key, label=task.cell.identity.label)
+        progress("attacks", done, len(tasks))
 
 
-def _keys(spec: AuditSpec, tasks: list[Task]) -> Iterator[str]:
-    """The keys of the cells as they end."""
-    from joblib import Parallel, delayed
+def run_all(spec: AuditSpec, work: Callable[[C], object], tasks: Sequence[C]) -> Iterator[tuple[C, str | None]]:
+    """Do the work of every task; the tasks as they end, each with why it was lost with its process, or None.
 
-    with backend(spec):
-        # Ray's back-end hands results over all at once; cells write their own files, so nothing hangs on it.
-        return_as = "list" if spec.run.backend == "ray" else "generator_unordered"
-        parallel = Parallel(n_jobs=None, return_as=return_as, batch_size=1)
-        yield from parallel(delayed(run_cell)(t) for t in tasks)
+    With one job the work is done here, unless it might not come back: with a time limit or with code of a plug-in it
+    is done in a process of its own, which can be ended and can die alone.
+    """
+    from joblib import effective_n_jobs
 
-
-def _run_alone(task: Task) -> None:
-    """Run one cell in a process of its own, so that only a cell that kills its process is lost."""
-    from joblib.externals.loky import ProcessPoolExecutor
-
-    if Path(task.result).exists():
-        return
-    with ProcessPoolExecutor(max_workers=1) as pool:
-        try:
-            pool.submit(run_cell, task).result()
-        except BrokenProcessPool:
-            write_cell(task, failed_cell(task, "the process that ran it died (a crash, or out of memory)"))
+    if spec.run.backend != "loky":
+        yield from ((task, None) for task in _through_joblib(spec, work, tasks))
+    elif effective_n_jobs(spec.run.jobs) == 1 and spec.run.cell_timeout is None and not any(map(_is_foreign, tasks)):
+        for task in tasks:
+            work(task)
+            yield task, None
+    else:
+        yield from run_in_processes(work, tasks, effective_n_jobs(spec.run.jobs), spec.run.cell_timeout)
 
 
-@contextlib.contextmanager
-def backend(spec: AuditSpec) -> Iterator[None]:
-    """joblib's back-end by name: processes, threads, Ray or Dask."""
+def _is_foreign(task: OfCell) -> bool:
+    """Whether code takes part that did not come with unembed."""
+    identity = task.cell.identity
+    return any(part.source for part in (identity.game, identity.attack, *identity.transforms))
+
+
+def _through_joblib(spec: AuditSpec, work: Callable[[C], object], tasks: Sequence[C]) -> Iterator[C]:
+    """The tasks as they end on one of joblib's back-ends: threads, Ray or Dask."""
     from importlib.util import find_spec
 
-    from joblib import parallel_config
+    from joblib import Parallel, delayed, parallel_config
 
     name = spec.run.backend
     if name == "ray":
@@ -76,6 +79,13 @@ def backend(spec: AuditSpec) -> Iterator[None]:
         register_ray()  # type: ignore[no-untyped-call]
     if name == "dask" and find_spec("distributed") is None:
         raise MissingExtraError("the Dask back-end", "dask")
-    jobs = spec.run.jobs
-    with parallel_config(backend=name if jobs != 1 or name in ("ray", "dask") else "sequential", n_jobs=jobs):
-        yield
+    with parallel_config(backend=name, n_jobs=spec.run.jobs):
+        # Ray's back-end hands results over all at once; cells write their own files, so nothing hangs on it.
+        return_as = "list" if name == "ray" else "generator_unordered"
+        parallel = Parallel(n_jobs=None, return_as=return_as, batch_size=1)
+        yield from parallel(delayed(_done)(work, task) for task in tasks)
+
+
+def _done(work: Callable[[C], object], task: C) -> C:
+    work(task)
+    return task

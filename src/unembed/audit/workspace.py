@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import DenseVectors, Vectors
 from unembed.errors import CannotMeasureError
-from unembed.results.io import written_aside
+from unembed.writing import written_aside
 
 
 def save_corpus(corpus: Corpus, path: Path) -> None:

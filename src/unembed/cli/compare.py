@@ -27,7 +27,8 @@ def compare(
     from unembed.cli.preflight import check_folder
     from unembed.errors import UsageError
     from unembed.report.compare import HEAD, compare_runs
-    from unembed.results.io import read_run, write_atomically
+    from unembed.results.io import read_run
+    from unembed.writing import write_atomically
 
     for path in output or []:
         if path.suffix.lower() not in _ENDINGS:
@@ -36,7 +37,8 @@ def compare(
     found = compare_runs(read_run(before), read_run(after))
     voice = Voice(as_json=as_json)
     for path in output or []:
-        write_atomically(path, found.to_json() if path.suffix.lower() == ".json" else found.to_markdown())
+        text = found.to_json() if path.suffix.lower() == ".json" else found.to_markdown()
+        write_atomically(path, text, shared=True)
     voice.line(f"{found.before} → {found.after}")
     for note in found.notes:
         voice.line(f"Note: {note}")

@@ -106,7 +106,7 @@ def _learn(
 ) -> int:
     from unembed.attacks.fingerprint import SignatureBook, learn_from_encoder, learn_from_vectors
     from unembed.errors import UsageError
-    from unembed.results.io import write_atomically
+    from unembed.writing import write_atomically
 
     if path is None:
         raise UsageError("--learn writes into a file of yours: name it with --signatures FILE")
@@ -121,7 +121,7 @@ def _learn(
         learnt = learn_from_encoder(name, _encoder(encoder, options, fit_on))
     else:
         learnt = learn_from_vectors(name, [_rows(file, column) for file in files])
-    write_atomically(path, book.added(learnt, replace=replace).text())
+    write_atomically(path, book.added(learnt, replace=replace).text(), shared=True)
     voice.line(f"Learnt '{learnt.name}', {learnt.dimension} dimensions, from {learnt.facts['vectors']} vectors.")
     if len(files) == 1:
         voice.line("One kind of text only: on other text its vectors may not be recognised. Give a file for each kind.")

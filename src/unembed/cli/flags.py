@@ -252,6 +252,14 @@ class CommonFlags(TextFlags):
     backend: Annotated[
         str | None, typer.Option(help="loky, threading, ray or dask (default loky).", rich_help_panel=RUN)
     ] = None
+    cell_timeout: Annotated[
+        float | None,
+        typer.Option(
+            help="Give up a measurement after so many seconds; it counts as failed (default: no limit).",
+            metavar="SECONDS",
+            rich_help_panel=RUN,
+        ),
+    ] = None
     cache: Annotated[Path | None, typer.Option(help="Folder of the vector cache.", rich_help_panel=RUN)] = None
     no_cache: Annotated[
         bool | None, typer.Option("--no-cache", help="Neither read nor keep vectors.", rich_help_panel=RUN)

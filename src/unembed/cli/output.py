@@ -9,8 +9,9 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -92,15 +93,39 @@ class Voice:
             raw(json.dumps(value, indent=2, ensure_ascii=False, default=str, allow_nan=False) + "\n")
 
 
+_answers: ContextVar[TextIO | None] = ContextVar("answers", default=None)
+
+
+@contextmanager
+def stdout_for_answers(asked: bool) -> Iterator[None]:
+    """Keep stdout for ``raw`` alone: what plug-ins and their processes print there goes to stderr meanwhile."""
+    if not asked:
+        yield
+        return
+    with ExitStack() as after:
+        stream = sys.stdout
+        with suppress(OSError, ValueError):  # a stream without a descriptor is only changed by name
+            descriptor, kept = stream.fileno(), os.dup(stream.fileno())
+            stream.flush()
+            os.dup2(sys.stderr.fileno(), descriptor)
+            after.callback(os.close, kept)
+            after.callback(os.dup2, kept, descriptor)
+            stream = open(kept, "w", encoding=stream.encoding, errors=stream.errors, closefd=False)  # noqa: SIM115
+        after.enter_context(redirect_stdout(sys.stderr))
+        after.callback(_answers.reset, _answers.set(stream))
+        yield
+
+
 def raw(content: str) -> None:
     """Text for another program, on stdout."""
+    stream = _answers.get() or sys.stdout
     try:
-        sys.stdout.write(content)
-        sys.stdout.flush()
+        stream.write(content)
+        stream.flush()
     except UnicodeEncodeError:
-        sys.stdout.write(content.encode("ascii", "backslashreplace").decode())
+        stream.write(content.encode("ascii", "backslashreplace").decode())
     except BrokenPipeError:
-        _silence(sys.stdout)
+        _silence(stream)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[int] = ()) -> Any:
@@ -139,18 +164,23 @@ def _silence(stream: TextIO) -> None:
 
 
 def open_missing_streams() -> None:
-    """Streams that were closed before the start (``>&-``) lead nowhere, so that nobody stumbles over them."""
-    for name in ("stdout", "stderr"):
+    """Streams that were closed before the start (``>&-``) lead nowhere, so that no other file takes their place."""
+    for descriptor, name in ((0, "stdin"), (1, "stdout"), (2, "stderr")):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free, which is this one
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 (open as long as the process)
+            mode = "r" if descriptor == 0 else "w"
+            setattr(sys, name, open(descriptor, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
-def close_broken_pipe() -> None:
+def flush_streams() -> None:
     """Flush both streams now, because a failure at the end of the process would change the exit code."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except BrokenPipeError:
+        except OSError:  # the reader is gone, or the disk is full and that was told
             _silence(stream)
         except ValueError:  # closed by whoever called us
             continue

@@ -93,19 +93,23 @@ def _write_and_show(voice: Voice, facts: Any, result: Any, conditions: Any, fold
     from unembed.cli.output import nan_to_none, table
     from unembed.papers.plot import draw
     from unembed.papers.present import HEAD, as_document, as_markdown, cells_of, main_rows, missing_lines
-    from unembed.results.io import write_atomically
+    from unembed.writing import write_atomically
 
     document = nan_to_none(as_document(facts, result, conditions))
-    write_atomically(folder / "result.json", json.dumps(document, indent=2, ensure_ascii=False) + "\n")
-    write_atomically(folder / "table.md", as_markdown(facts, result, conditions, plot="plot.svg"))
-    write_atomically(folder / "plot.svg", draw(facts, result))
+    texts = {
+        "result.json": json.dumps(document, indent=2, ensure_ascii=False) + "\n",
+        "table.md": as_markdown(facts, result, conditions, plot="plot.svg"),
+        "plot.svg": draw(facts, result),
+    }
+    for name, text in texts.items():
+        write_atomically(folder / name, text, shared=True)
     voice.line(f"{facts.title} ({facts.paper}, {facts.section}), size {conditions.size}")
     voice.show(table(HEAD, [cells_of(row) for row in main_rows(facts, result)], right=(2, 4, 5)))
     for line in missing_lines(result):
         voice.line(f"Not measured: {line}")
     for note in result.notes:
         voice.line(f"Note: {note}")
-    voice.line(f"Written: {', '.join(str(folder / name) for name in ('result.json', 'table.md', 'plot.svg'))}")
+    voice.line(f"Written: {', '.join(str(folder / name) for name in texts)}")
     voice.data(document)
 
 

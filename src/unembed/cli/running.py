@@ -8,7 +8,6 @@ import shlex
 import signal
 import sys
 import threading
-import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,8 +15,8 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, TextIO
 
-from unembed.cli.output import close_broken_pipe, complain, open_missing_streams
-from unembed.errors import UnembedError, UnembedWarning, place_of
+from unembed.cli.output import complain, flush_streams, open_missing_streams, stdout_for_answers
+from unembed.errors import UnembedError, UnembedWarning, place_of, trace_of
 
 DEBUG = "--debug"
 #: The codes of ``gate.exit_codes`` that end a command before that room is loaded, which takes time.
@@ -43,12 +42,13 @@ def run(argv: Sequence[str] | None = None) -> int:
     # Read by OpenMP when it is loaded, so it is set before anything heavy is.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     token = _arguments.set(tuple(arguments))
-    with _spoken_warnings(debug), _noted_interrupt() as interrupted:
+    answers = stdout_for_answers("--json" in arguments[:end])
+    with answers, _spoken_warnings(debug), _noted_interrupt() as interrupted:
         try:
             code = _guarded(lambda: _invoke(arguments), debug, interrupted)
         finally:
             _arguments.reset(token)
-            close_broken_pipe()
+            flush_streams()
     return code
 
 
@@ -111,49 +111,33 @@ def _told(work: Callable[[], Any], debug: bool, interrupted: threading.Event) ->
 
 
 def _failed(error: Exception, debug: bool) -> int:
-    """One line on stderr for what went wrong; called while the error is being handled."""
+    """One line on stderr for what went wrong."""
+    say = getattr(error, "format_message", None)
+    if type(error).__name__ == "NoArgsIsHelpError" and callable(say):
+        sys.stderr.write(f"{say()}\n")
+        return USAGE
+    if debug and not callable(say):
+        sys.stderr.write(trace_of(error))
     if isinstance(error, UnembedError):
-        _trace(debug)
         complain(str(error))
         return error.exit_code
-    if isinstance(error, MemoryError):
-        _trace(debug)
+    if callable(say):  # a mistake in the command line, whichever library found it
+        path = getattr(getattr(error, "ctx", None), "command_path", "unembed")
+        complain(f"{str(say()).rstrip('.')}; see '{path} --help'")
+    elif type(error).__name__ == "Abort":
+        complain("aborted, nothing was changed")
+    elif isinstance(error, MemoryError):
         complain("out of memory: use fewer texts (--max-texts) or fewer jobs (--jobs)")
-        return USAGE
-    if isinstance(error, OSError):
-        _trace(debug)
+    elif isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         complain(f"{where}{error.strerror or type(error).__name__}")
-        return USAGE
-    return _unexpected(error, debug)
-
-
-def _unexpected(error: Exception, debug: bool) -> int:
-    """A mistake of the command line itself (by what it offers, whichever library made it), or one of ours."""
-    say = getattr(error, "format_message", None)
-    if callable(say):
-        context = getattr(error, "ctx", None)
-        if type(error).__name__ == "NoArgsIsHelpError":
-            sys.stderr.write(f"{say()}\n")
-            return USAGE
-        path = getattr(context, "command_path", "unembed")
-        complain(f"{str(say()).rstrip('.')}; see '{path} --help'")
-        return USAGE
-    if type(error).__name__ == "Abort":
-        complain("aborted, nothing was changed")
-        return USAGE
-    _trace(debug)
-    # Its message may hold text of the corpus, so only type and place are shown.
-    complain(
-        f"unexpected {type(error).__name__} at {place_of(error)}; this is a mistake in unembed or in a plug-in: "
-        f"run again with {DEBUG} for the traceback"
-    )
+    else:
+        # Its message may hold text of the corpus, so only type and place are shown.
+        complain(
+            f"unexpected {type(error).__name__} at {place_of(error)}; this is a mistake in unembed or in a plug-in: "
+            f"run again with {DEBUG} for the traceback"
+        )
     return USAGE
-
-
-def _trace(debug: bool) -> None:
-    if debug:
-        traceback.print_exc(file=sys.stderr)
 
 
 class _Spoken(logging.Handler):

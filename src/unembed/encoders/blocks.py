@@ -6,18 +6,16 @@ Layout: magic, rows and dimension (two little-endian 32-bit numbers), SHA-256 of
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 import struct
-import tempfile
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unembed.encoders.base import DenseVectors
-from unembed.errors import UnembedError
+from unembed.errors import UnembedError, UsageError
+from unembed.writing import written_aside
 
 _MAGIC = b"UNEMBED1"
 _HEAD = struct.Struct("<8sII32s")
@@ -35,7 +33,7 @@ def text_hash(text: str) -> bytes:
 
 
 def write_block(folder: Path, hashes: list[bytes], vectors: DenseVectors) -> Path:
-    """Write a block aside, flush it to the disk and put it in place in one step.
+    """Write a block, whole or not at all.
 
     Its name comes from its texts, so two processes that compute the same block leave one file.
     """
@@ -44,24 +42,12 @@ def write_block(folder: Path, hashes: list[bytes], vectors: DenseVectors) -> Pat
     checksum = hashlib.sha256(struct.pack("<II", *vectors.shape) + names)
     checksum.update(body)
     place = folder / (hashlib.sha256(names).hexdigest()[:32] + ENDING)
-    temporary = ""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=folder, suffix=".part")
-        with os.fdopen(descriptor, "wb") as stream:
+        with written_aside(place) as stream:
             stream.write(_HEAD.pack(_MAGIC, *vectors.shape, checksum.digest()) + names)
             stream.write(body)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).replace(place)
-    except OSError as error:
-        if temporary:
-            with contextlib.suppress(OSError):
-                Path(temporary).unlink()
-        raise UnembedError(
-            f"vectors can't be written to the cache {folder}: {error.strerror}; "
-            "set UNEMBED_CACHE to a folder that can be written to"
-        ) from error
+    except UsageError as error:
+        raise UsageError(f"{error}: set UNEMBED_CACHE to a folder that can be written to") from error
     return place
 
 

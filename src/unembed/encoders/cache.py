@@ -31,10 +31,10 @@ from unembed.encoders.blocks import (
 )
 from unembed.errors import DataError, UnembedError, UnembedWarning
 from unembed.registry import source_digest
+from unembed.writing import ABANDONED_SECONDS, remove_abandoned, write_atomically
 
 BLOCK_TEXTS = 512
-#: A half-written file of a killed process is removed by ``clear`` once it is this old.
-_ABANDONED_SECONDS = 3600.0
+_NOTE = "card.json"
 
 Progress = Callable[[int, int], None]
 _log = logging.getLogger(__name__)
@@ -82,11 +82,9 @@ class EmbeddingCache:
             if older_than is None or now - _written(path) > older_than:
                 removed.append((path.parent, _size(path)))
                 self._remove(path)
-        for part in self.folder.glob("vectors/*/*.part"):
-            if now - _written(part) > _ABANDONED_SECONDS:
-                self._remove(part)
-        for shelf in {shelf for shelf, _ in removed}:
-            if not any(p.suffix in (ENDING, ".part") for p in shelf.iterdir()):
+        for shelf in self.folder.glob("vectors/*"):
+            remove_abandoned(shelf, older_than=ABANDONED_SECONDS)
+            if {path.name for path in shelf.iterdir()} <= {_NOTE}:
                 shutil.rmtree(shelf, ignore_errors=True)
         return CacheStats(len({s for s, _ in removed}), len(removed), sum(size for _, size in removed))
 
@@ -111,6 +109,7 @@ class Shelf:
 
     def refresh(self) -> None:
         """Index blocks not seen yet; a damaged one is removed with a warning."""
+        remove_abandoned(self.folder, older_than=ABANDONED_SECONDS)
         for path in sorted(self.folder.glob(f"*{ENDING}")):
             if path not in self._blocks:
                 self._index(path)
@@ -124,12 +123,9 @@ class Shelf:
 
     def describe(self, card: EncoderCard, role: str) -> None:
         """Leave a note for people who look into the folder; the cache itself never reads it."""
-        note = self.folder / "card.json"
+        note = self.folder / _NOTE
         if not note.exists():
-            try:
-                note.write_text(json.dumps({"role": role, **card.as_dict()}, indent=1), encoding="utf-8")
-            except OSError as error:
-                raise UnembedError(f"{note} can't be written: {error.strerror}") from error
+            write_atomically(note, json.dumps({"role": role, **card.as_dict()}, indent=1))
 
     def read_into(self, out: DenseVectors, wanted: dict[bytes, list[int]]) -> list[bytes]:
         """Fill the rows wanted of each text; returns the texts whose block vanished meanwhile."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from unembed.errors import DataError
 from unembed.files import check_file, parsing, read_json
+from unembed.writing import write_atomically, written_aside
 
 _FORMAT = 1
 _STATE = "encoder.json"
@@ -21,14 +22,11 @@ _MAX_STATE = 512 << 20
 
 def write_state(folder: Path, kind: str, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write the arrays, then the JSON that makes the folder complete."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, array in arrays.items():
-            np.save(folder / f"{name}.npy", array, allow_pickle=False)
-        text = json.dumps({"format": _FORMAT, "encoder": kind, **state}, ensure_ascii=False)
-        (folder / _STATE).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"the encoder can't be saved to {folder}: {error.strerror}") from error
+    for name, array in arrays.items():
+        with written_aside(folder / f"{name}.npy") as file:
+            np.save(file, array, allow_pickle=False)
+    text = json.dumps({"format": _FORMAT, "encoder": kind, **state}, ensure_ascii=False)
+    write_atomically(folder / _STATE, text)
 
 
 def read_state(folder: Path, kind: str, arrays: Sequence[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -29,9 +29,9 @@ from unembed.files import read_toml
 from unembed.gate.judge import judge_in_detail
 from unembed.gate.policy import NONE, Policy, Selector
 from unembed.gate.validation import validate
-from unembed.results.io import write_atomically
 from unembed.results.schema import Finding, Run
 from unembed.strict import Strict
+from unembed.writing import write_atomically
 
 
 class Acceptance(Selector):
@@ -91,7 +91,7 @@ def write_baseline(
         if key not in merged or merged[key].up_to < entry.up_to:
             merged[key] = entry
     baseline = Baseline(accept=[*kept, *merged.values()])
-    write_atomically(path, _toml(baseline))
+    write_atomically(path, _toml(baseline), shared=True)
     return baseline
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -12,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from unembed._version import __version__
-from unembed.errors import DataError, UnembedError
+from unembed.errors import DataError, UnembedError, place_of
 from unembed.papers.base import Conditions, ExperimentFacts, Measured, Reproduction, Unmeasured
 from unembed.papers.machine import device_name
-from unembed.results.io import write_atomically
+from unembed.results.sealed import BrokenSealError, seal, unseal
+from unembed.writing import write_atomically
 
 #: Goes up whenever the protocols change what a row means; part of every row's identity.
 PROTOCOL = 1
@@ -57,7 +57,8 @@ def run_cells(
                     unmeasured.append(Unmeasured(cell.setting, str(error)))
                     continue
                 except Exception as error:  # one broken row must not cost the hours spent on the others
-                    unmeasured.append(Unmeasured(cell.setting, _place(error)))
+                    # Its message may quote texts.
+                    unmeasured.append(Unmeasured(cell.setting, f"{type(error).__name__} in {place_of(error)}"))
                     continue
                 kept.write(found)
             devices[kept.device] = None
@@ -78,7 +79,7 @@ class _Kept:
     """The file of one cell under the folder of the run."""
 
     def __init__(self, facts: ExperimentFacts, cell: Cell, conditions: Conditions) -> None:
-        self.identity = {
+        identity = {
             "experiment": facts.name,
             "setting": cell.setting,
             "size": conditions.size,
@@ -87,7 +88,9 @@ class _Kept:
             "version": __version__,
             **cell.identity,
         }
-        key = hashlib.sha256(json.dumps(self.identity, sort_keys=True, default=str).encode()).hexdigest()[:24]
+        text = json.dumps(identity, sort_keys=True, default=str)
+        self.identity = json.loads(text)
+        key = hashlib.sha256(text.encode()).hexdigest()[:24]
         self.device = device_name(conditions.device)
         self.path: Path | None = None if conditions.folder is None else conditions.folder / "rows" / f"{key}.json"
 
@@ -95,24 +98,18 @@ class _Kept:
         if self.path is None or not self.path.is_file():
             return None
         try:
-            document = json.loads(self.path.read_text(encoding="utf-8"))
-            rows = [Measured(**row) for row in document["rows"]]
-            self.device = str(document["device"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{self.path} is damaged: delete it and run again") from error
-        return rows
+            document = unseal(self.path.read_bytes())
+        except BrokenSealError as error:
+            raise DataError(f"{self.path} can't be used: {error}; delete it and run again") from error
+        if document["identity"] != self.identity:
+            raise DataError(f"{self.path} holds other rows than its name says: delete it and run again")
+        self.device = str(document["device"])
+        return [Measured(**row) for row in document["rows"]]
 
     def write(self, rows: Sequence[Measured]) -> None:
         if self.path is not None:
             document = {"identity": self.identity, "device": self.device, "rows": [asdict(row) for row in rows]}
-            write_atomically(self.path, json.dumps(document, indent=1, default=str) + "\n")
-
-
-def _place(error: Exception) -> str:
-    """The kind of a foreign error and its innermost line; its message may quote texts."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
-    return f"{type(error).__name__} in {where}"
+            write_atomically(self.path, seal(document))
 
 
 @contextmanager

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from unembed.errors import UsageError
-from unembed.results.io import write_atomically
 from unembed.results.schema import Run
+from unembed.results.sealed import seal
+from unembed.writing import write_atomically
 
 
 def _html(run: Run) -> str:
@@ -23,7 +24,7 @@ def _markdown(run: Run) -> str:
 
 
 def _json(run: Run) -> str:
-    return run.model_dump_json(indent=2) + "\n"
+    return seal(run)
 
 
 def _junit(run: Run) -> str:
@@ -70,8 +71,9 @@ def renderer(path: Path) -> Renderer:
 
 
 def write_report(run: Run, path: Path) -> None:
-    """Write a run as the report its file name asks for: a whole file or nothing."""
-    write_atomically(path, renderer(path)(run))
+    """Write a run as the report its file name asks for: a whole file or nothing; for its owner alone if texts show."""
+    unmasked = any(not sample.masked for finding in run.findings for sample in finding.samples)
+    write_atomically(path, renderer(path)(run), shared=not (unmasked or run.spec.get("samples")))
 
 
 __all__ = ["ENDINGS", "renderer", "write_report"]

@@ -1,7 +1,7 @@
 """The result file: everything a report shows stands in it, and a run can be repeated from it.
 
-Times are the only values that differ between two runs of the same command; they stand in fields whose
-names end in ``seconds`` or ``_at`` so that ``without_times`` can leave them out.
+Times, and the seal over all, are the only values that differ between two runs of the same command; times stand in
+fields whose names end in ``seconds`` or ``_at`` so that ``without_times`` can leave them out.
 """
 
 from __future__ import annotations
@@ -301,12 +301,13 @@ class Run(Strict):
     skipped: list[Skipped]
     verdict: Verdict
     gate: GateResult | None = None
+    seal: str | None = Field(default=None, description="SHA-256 of the rest as the file holds it")
 
 
 def without_times(data: Any) -> Any:
-    """The same data without fields that hold times: two runs of one command agree on the rest."""
+    """The same data without times and the seal over them: two runs of one command agree on the rest."""
     if isinstance(data, dict):
-        return {k: without_times(v) for k, v in data.items() if not k.endswith(("seconds", "_at"))}
+        return {k: without_times(v) for k, v in data.items() if not k.endswith(("seconds", "_at")) and k != "seal"}
     if isinstance(data, list):
         return [without_times(v) for v in data]
     return data

@@ -1,0 +1,161 @@
+"""Tasks in worker processes: a worker that dies or takes too long costs its own task and no other.
+
+Workers end with their parent, however that ends: each notices that its connection is closed, and on Linux the kernel
+ends it at once even where compiled code is busy.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from os import _exit as leave  # the name in os may be fenced while a task runs
+from queue import SimpleQueue
+from typing import Any, NamedTuple, TypeVar
+
+from unembed.errors import UnembedError, place_of
+
+T = TypeVar("T")
+#: What a worker says: it begins a task, has done it, could not do it, or met an error that ends the audit.
+_BEGUN, _DONE, _LOST, _ERROR = "begun", "done", "lost", "error"
+#: Workers are looked at this often, because one whose children keep its connection open dies in silence.
+_LOOK_SECONDS = 1.0
+
+
+def run_in_processes(
+    work: Callable[[T], object], tasks: Sequence[T], jobs: int, limit: float | None
+) -> Iterator[tuple[T, str | None]]:
+    """The tasks as they end, each with why it was lost, or None.
+
+    Args:
+        work: What to do with a task; importable, like the task.
+        tasks: In the order in which they begin.
+        jobs: Tasks at a time.
+        limit: Seconds that one task may take.
+    """
+    waiting = list(reversed(tasks))
+    busy: dict[_Worker, T] = {}
+    idle: list[_Worker] = []
+    try:
+        while waiting or busy:
+            while waiting and len(busy) < jobs:
+                worker = idle.pop() if idle else _Worker()
+                if worker.begins(work, waiting[-1]):
+                    busy[worker] = waiting.pop()
+            wait([part for w in busy for part in (w.connection, w.process.sentinel)], timeout=_LOOK_SECONDS)
+            for worker in list(busy):
+                if (outcome := worker.outcome(limit)) is not None:
+                    task = busy.pop(worker)
+                    if outcome.usable:
+                        idle.append(worker)
+                    else:
+                        worker.stop()
+                    yield task, outcome.lost
+    finally:
+        for worker in (*busy, *idle):
+            worker.stop()
+
+
+class _Outcome(NamedTuple):
+    """Why a task was lost, if it was, and whether its worker can take another."""
+
+    lost: str | None
+    usable: bool
+
+
+class _Worker:
+    """One process that does one task after the other."""
+
+    def __init__(self) -> None:
+        # loky's processes are started afresh and don't import the caller's main module again.
+        from joblib.externals.loky.backend import get_context
+
+        context: Any = get_context("loky")
+        self.connection, theirs = context.Pipe()
+        self.process: Any = context.Process(target=_serve, args=(theirs, os.getpid()))
+        self.process.start()
+        theirs.close()
+        self._begun: float | None = None
+
+    def begins(self, work: Callable[[Any], object], task: object) -> bool:
+        """Whether a task could be handed over: a worker may have died since its last one."""
+        self._begun = None
+        try:
+            self.connection.send((work, task))
+        except OSError:
+            self.stop()
+            return False
+        return True
+
+    def outcome(self, limit: float | None) -> _Outcome | None:
+        """How its task ended; None while it goes on."""
+        alive = self.process.is_alive()  # asked before the messages are read, so that none is missed
+        try:
+            while self.connection.poll():
+                said, text = self.connection.recv()
+                if said == _ERROR:
+                    raise UnembedError(text)
+                if said != _BEGUN:
+                    return _Outcome(text, usable=True)
+                self._begun = time.monotonic()
+        except (EOFError, OSError):
+            self.process.join(_LOOK_SECONDS)
+            alive = False
+        if not alive:
+            return _Outcome(_ending(self.process.exitcode), usable=False)
+        if limit is not None and self._begun is not None and time.monotonic() - self._begun > limit:
+            return _Outcome(f"stopped: it took longer than the limit of {limit:g} seconds", usable=False)
+        return None
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        if self.process.is_alive():
+            os.kill(self.process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+            self.process.join()
+        self.connection.close()
+
+
+def _ending(code: int | None) -> str:
+    """How a process ended, for people."""
+    if code is not None and code < 0:
+        why = "out of memory, or killed from outside" if -code == getattr(signal, "SIGKILL", 0) else "a crash"
+        return f"its process was ended by a signal ({signal.strsignal(-code) or -code}): {why}"
+    return f"its process ended in the middle (exit code {code})"
+
+
+def _serve(connection: Connection, parent: int) -> None:
+    """The life of a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends its workers
+    if sys.platform == "linux":
+        import ctypes
+
+        set_parent_death_signal = 1
+        ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+    if hasattr(os, "getppid") and os.getppid() != parent:  # it died before it could be watched
+        leave(1)
+    tasks: SimpleQueue[tuple[Callable[[Any], object], Any]] = SimpleQueue()
+    threading.Thread(target=_receive, args=(connection, tasks), daemon=True).start()
+    while True:
+        work, task = tasks.get()
+        connection.send((_BEGUN, None))
+        try:
+            work(task)
+            told: tuple[str, str | None] = (_DONE, None)
+        except UnembedError as error:
+            told = (_ERROR, str(error))
+        except BaseException as error:
+            told = (_LOST, f"{type(error).__name__} in {place_of(error)}")
+        connection.send(told)
+
+
+def _receive(connection: Connection, tasks: SimpleQueue[Any]) -> None:
+    """Take tasks while the main thread is busy, so that a closed connection ends the process at once."""
+    try:
+        while True:
+            tasks.put(connection.recv())
+    except (EOFError, OSError):
+        leave(1)
