@@ -14,8 +14,8 @@ from unembed.games.threat import ADVERSARIES
 
 PACKAGE = Path(unembed.__file__).parent
 ORDER = [
-    *("metrics", "nn", "corpora", "encoders", "sources", "defenses", "games", "attacks", "utility", "results"),
-    *("gate", "audit", "report", "papers", "cli", "testing"),
+    *("metrics", "nn", "corpora", "encoders", "artifacts", "sources", "defenses", "games", "attacks", "utility"),
+    *("results", "gate", "audit", "report", "papers", "cli", "testing"),
 ]
 HEAVY = ("torch", "sklearn", "transformers", "pyarrow")
 BESIDE = {"errors", "registry", "seeds", "params", "_version"}
