@@ -44,7 +44,12 @@ class Artifacts:
         place = self.folder / key
         if not _is_whole(place, identity):
             with self._bench(key) as bench:
-                if not _is_whole(place, identity):  # nobody made it while this process waited
+                # In this order, because where there are no locks somebody may put it in place at any moment.
+                if place.exists() and not _is_whole(place, identity):
+                    warnings.warn(f"{place} is damaged or not ours: it is made again", UnembedWarning, stacklevel=2)
+                    with _telling(self.folder):
+                        _remove(place)
+                if not place.exists():
                     self._make(recipe, identity, bench, place)
         return recipe.load(place / _FILES)
 
@@ -64,9 +69,6 @@ class Artifacts:
     def _make(self, recipe: Recipe[T], identity: Json, bench: Path, place: Path) -> None:
         work, whole = bench / "work", bench / "whole"
         with _telling(self.folder):
-            if place.exists():
-                warnings.warn(f"{place} is damaged or not ours: it is made again", UnembedWarning, stacklevel=4)
-                _remove(place)
             bench.mkdir(mode=0o700, exist_ok=True)
             work.mkdir(exist_ok=True)
             _remove(whole)

@@ -40,7 +40,7 @@ def save_recipe(spec: AuditSpec, sides: Sides, encoder: Encoder, work: Path) -> 
     recipe = {
         "name": name,
         "options": options,
-        "learnt": fitted and fitted.learnt,
+        "learnt": fitted.learnt if fitted else None,
         "can be opened": fitted is not None or not must_be_fitted(new_encoder(name, options)),
         "cached": isinstance(encoder, CachedEncoder),
         "cache": spec.run.cache,
