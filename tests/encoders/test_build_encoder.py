@@ -79,7 +79,7 @@ def test_missing_and_surplus_values():
 def test_objects_that_answer_are_encoders():
     encoder = LengthEncoder()
     assert build_encoder(encoder) is encoder
-    with pytest.raises(UsageError, match="no encoder"):
+    with pytest.raises(UsageError, match="not an encoder"):
         build_encoder(object())
     with pytest.raises(UsageError, match="options"):
         build_encoder(encoder, {"x": 1})

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SAYS = {
     "library_audit": "attribute/portfolio",
+    "own_artifact": "6 made; 6 loaded",
     "own_encoder": "128 dimensions",
     "own_game": "can tell questions from statements",
     "own_attack": "NearestTexts keeps the contract",

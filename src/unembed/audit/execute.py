@@ -14,7 +14,7 @@ from unembed.audit.cell import CellResult, Task, failed_cell
 from unembed.audit.coverage import with_coverage
 from unembed.audit.folder import RunFolder, now
 from unembed.audit.inspection import inspect_vectors
-from unembed.audit.live import save_recipe
+from unembed.audit.live import artifacts_in, save_recipe
 from unembed.audit.locking import locked
 from unembed.audit.plan import Asked, Cell, Plan, ask, deal_seed, make_plan
 from unembed.audit.prepare import Progress, Sides, encode_queries, encode_sides, identify, open_encoder, read_sides
@@ -81,7 +81,8 @@ def _measured(
     The sides come back without vector twins, with what is known of them.
     """
     folder.event("run started", texts=len(sides.target) + len(sides.known["inside"]), seed=spec.seed)
-    encoder = open_encoder(spec, sides)
+    artifacts = artifacts_in(folder.work)
+    encoder = open_encoder(spec, sides, artifacts)
     progress("loading encoder", 0, 1)
     card = full_card(encoder)
     progress("loading encoder", 1, 1)
@@ -90,14 +91,16 @@ def _measured(
     asked = ask(spec, sides)
     plan = make_plan(spec, sides, asked, card, key, white_box=white_box)
     if not plan.cells:
+        folder.clear_work()
         reasons = "; ".join(dict.fromkeys(s.reason for s in plan.skipped[:4]))
         raise NothingRanError(f"nothing to run: {reasons}")
     # Only vectors show some copies of targets, so both sides are encoded before the cells get their final identity.
     work = folder.work / _work_name(spec, sides, key)
+    save_recipe(spec, sides, encoder, work)
     sides, encoded = remove_vector_twins(sides, encoder, key, folder.path, work, progress)
     sides = with_coverage(sides, encoder)
     plan = make_plan(spec, sides, asked, card, key, white_box=white_box)
-    references = open_references(spec, sides, plan.cells, key)
+    references = open_references(spec, sides, plan.cells, key, artifacts)
     results = {c.key: r for c in plan.cells if (r := folder.finished(c)) and _reusable(r, spec)}
     missing = [c for c in plan.cells if c.key not in results]
     folder.event("planned", cells=len(plan.cells), done=len(results), missing=len(missing))
@@ -109,7 +112,6 @@ def _measured(
         encode_queries(encoder, wanted_queries(spec, sides, asked, missing), work, progress)
         if sides.can_encode:
             inspect_vectors(inside(encoder), sides.target.texts, load_vectors(work / "target"))
-        save_recipe(spec, encoder, work)
         folder.event("encoded", encoder=card.name)
         tasks = _tasks(spec, folder, missing, work, card, sides)
         run_tasks(spec, folder, tasks, progress)

@@ -1,7 +1,8 @@
 """The encoder inside a worker, for adversaries who query as they go or hold the weights.
 
 Most cells never need it: what a game can announce is encoded beforehand, in large batches. The rest open the encoder
-from a recipe in the work folder, once a process: its name and options, and for a fitted encoder its saved state.
+from its name and options, once per process; a fitted one is an artifact of the run, like every other encoder that is
+fitted in it.
 """
 
 from __future__ import annotations
@@ -12,35 +13,38 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from unembed.audit.prepare import OnlyStored
+from unembed.artifacts import Artifacts
+from unembed.artifacts.encoders import EncoderRecipe, ready_encoder, recipe_for
+from unembed.audit.prepare import Sides, learning_texts
 from unembed.audit.spec import AuditSpec
-from unembed.encoders import ENCODERS, build_encoder
-from unembed.encoders.base import Encoder, FittedEncoder
-from unembed.encoders.cache import CachedEncoder, EmbeddingCache, inside
+from unembed.encoders import build_encoder, must_be_fitted, new_encoder
+from unembed.encoders.base import Encoder
+from unembed.encoders.cache import CachedEncoder, EmbeddingCache
 from unembed.errors import CannotMeasureError
 from unembed.writing import write_atomically
 
 _RECIPE = "encoder.json"
 
 
-def save_recipe(spec: AuditSpec, encoder: Encoder, work: Path) -> None:
-    """How a worker gets this encoder; vectors from a file have none."""
-    inner = inside(encoder)
-    if isinstance(inner, OnlyStored):
+def artifacts_in(work_folder: Path) -> Artifacts:
+    """What is fitted in a run, for the run alone: it holds words of the texts and goes with the work folder."""
+    return Artifacts(work_folder / "artifacts")
+
+
+def save_recipe(spec: AuditSpec, sides: Sides, encoder: Encoder, work: Path) -> None:
+    """How a worker gets the encoder that ``open_encoder`` opened for these sides; vectors from a file have none."""
+    if not sides.can_encode:
         return
-    fitted = isinstance(inner, FittedEncoder)
+    name, options = spec.encoder.name, spec.encoder.options
+    fitted = recipe_for(name, options, learning_texts(spec, sides))
     recipe = {
-        "name": spec.encoder.name,
-        "options": spec.encoder.options,
-        "fitted": fitted,
+        "name": name,
+        "options": options,
+        "learnt": fitted.learnt if fitted else None,
+        "can be opened": fitted is not None or not must_be_fitted(new_encoder(name, options)),
         "cached": isinstance(encoder, CachedEncoder),
         "cache": spec.run.cache,
     }
-    if fitted:
-        save = getattr(inner, "save", None)
-        if save is None:
-            return
-        save(work / "encoder")
     write_atomically(work / _RECIPE, json.dumps(recipe, default=str))
 
 
@@ -54,20 +58,24 @@ def live_encoder(work: Path) -> Encoder:
 
 @lru_cache(maxsize=1)
 def _open(work: Path, stamp: int) -> Encoder:
-    recipe = json.loads((work / _RECIPE).read_text(encoding="utf-8"))
-    if recipe["fitted"]:
-        make = ENCODERS.get(recipe["name"].partition(":")[0] if ".py:" not in recipe["name"] else recipe["name"])
-        encoder: Encoder = make.load(work / "encoder")  # type: ignore[attr-defined]
-    else:
-        encoder = build_encoder(recipe["name"], recipe["options"])
-    return _behind_cache(encoder, recipe)
+    recipe = _read(work)
+    if not recipe["can be opened"]:
+        raise CannotMeasureError("not applicable: the fitted encoder has no save and load, so cells can't ask it")
+    name, options, learnt = recipe["name"], recipe["options"], recipe["learnt"]
+    if learnt is None:
+        return _behind_cache(build_encoder(name, options), recipe)
+    return _behind_cache(artifacts_in(work.parent).get(EncoderRecipe(name, options, learnt)), recipe)
 
 
 def other_encoder(work: Path, name: str, options: dict[str, Any], fit_texts: Sequence[str]) -> Encoder:
     """Another encoder than the run's, behind the same cache."""
-    recipe = json.loads((work / _RECIPE).read_text(encoding="utf-8"))
-    encoder = build_encoder(name, options, fit_texts=fit_texts)
-    return encoder if encoder.card.sparse else _behind_cache(encoder, recipe)
+    encoder = ready_encoder(name, options, fit_texts, artifacts_in(work.parent))
+    return encoder if encoder.card.sparse else _behind_cache(encoder, _read(work))
+
+
+def _read(work: Path) -> dict[str, Any]:
+    recipe: dict[str, Any] = json.loads((work / _RECIPE).read_text(encoding="utf-8"))
+    return recipe
 
 
 def _behind_cache(encoder: Encoder, recipe: dict[str, Any]) -> Encoder:

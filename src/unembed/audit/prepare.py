@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unembed.artifacts import Artifacts
+from unembed.artifacts.encoders import ready_encoder
 from unembed.audit.spec import AuditSpec
 from unembed.audit.workspace import save_corpus, save_vectors, save_vectors_in_parts
 from unembed.collections import Stored, Wanted, open_collection
 from unembed.corpora import duplicates, splits
 from unembed.corpora.chunks import ORIGIN, chunk_corpus, default_overlap
 from unembed.corpora.corpus import Corpus
-from unembed.encoders import build_encoder
 from unembed.encoders.base import DenseVectors, Encoder, EncoderCard, Vectors
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache, full_card
 from unembed.errors import CannotMeasureError, UsageError
@@ -163,15 +164,22 @@ def _removed(leaks: duplicates.LeakReport) -> dict[str, int]:
     }
 
 
-def open_encoder(spec: AuditSpec, sides: Sides) -> Encoder:
-    """The encoder of the spec, behind the cache unless that is off or the encoder can't be identified."""
+def open_encoder(spec: AuditSpec, sides: Sides, artifacts: Artifacts | None = None) -> Encoder:
+    """The encoder of the spec, behind the cache unless that is off or the encoder can't be identified.
+
+    What is fitted is kept among the ``artifacts`` of the run, where there are any.
+    """
     if sides.stored is not None and not sides.can_encode:
         return OnlyStored(sides.stored.card)
-    options = dict(spec.encoder.options)
-    texts: Sequence[str] = [*sides.known["inside"].texts, *sides.target.texts]
+    texts = learning_texts(spec, sides)
+    return behind_cache(spec, ready_encoder(spec.encoder.name, spec.encoder.options, texts, artifacts))
+
+
+def learning_texts(spec: AuditSpec, sides: Sides) -> Sequence[str]:
+    """What an encoder that must be fitted learns from: a file of its own, or the collection."""
     if spec.encoder.fit_on:
-        texts = open_collection(Wanted(spec.encoder.fit_on)).corpus.texts
-    return behind_cache(spec, build_encoder(spec.encoder.name, options, fit_texts=texts))
+        return open_collection(Wanted(spec.encoder.fit_on)).corpus.texts
+    return [*sides.known[INSIDE].texts, *sides.target.texts]
 
 
 def behind_cache(spec: AuditSpec, encoder: Encoder) -> Encoder:

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from unembed.encoders import ENCODERS, build_encoder
+from unembed.artifacts import Artifacts
+from unembed.artifacts.encoders import ready_encoder
+from unembed.encoders import ENCODERS
 from unembed.encoders.base import Encoder, Vectors
 from unembed.errors import UnembedWarning, UnknownNameError, UsageError
 from unembed.seeds import generator
@@ -56,7 +58,11 @@ def ready_reference(name: str) -> ReferenceEncoder | None:
 
 
 def reference_vectors(
-    reference: ReferenceEncoder, known: Sequence[str], target: Sequence[str], seed: int
+    reference: ReferenceEncoder,
+    known: Sequence[str],
+    target: Sequence[str],
+    seed: int,
+    artifacts: Artifacts | None = None,
 ) -> tuple[Vectors, Vectors]:
     """Vectors of the adversary's texts and of the targets."""
     if reference.name == RANDOM:
@@ -69,5 +75,5 @@ def reference_vectors(
         with warnings.catch_warnings():
             # LSA warns where few texts carry fewer components than asked for: here that is as it should be.
             warnings.simplefilter("ignore", UnembedWarning)
-            encoder = build_encoder(name, options, fit_texts=known)
+            encoder = ready_encoder(name, options, known, artifacts)
     return encoder.encode(known), encoder.encode(target)

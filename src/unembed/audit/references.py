@@ -13,9 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from unembed.artifacts import Artifacts
+from unembed.artifacts.encoders import ready_encoder
 from unembed.attacks import ATTACKS
 from unembed.audit.cell import CellResult, cause_of, made_for, placed_adversary, set_torch_threads
 from unembed.audit.folder import RunFolder
+from unembed.audit.live import artifacts_in
 from unembed.audit.plan import Cell
 from unembed.audit.prepare import Progress, Sides, behind_cache, identify
 from unembed.audit.reference_encoders import ReferenceEncoder, ready_reference, reference_vectors
@@ -23,7 +26,6 @@ from unembed.audit.spec import AuditSpec
 from unembed.audit.workers import run_all
 from unembed.audit.workspace import load_corpus, load_vectors, save_corpus, save_vectors
 from unembed.corpora.corpus import Corpus
-from unembed.encoders import build_encoder
 from unembed.errors import CannotMeasureError
 from unembed.games import GAMES
 from unembed.games.base import Material
@@ -92,10 +94,10 @@ def takes_references(cell: Cell) -> bool:
     )
 
 
-def open_references(spec: AuditSpec, sides: Sides, cells: list[Cell], key: str) -> References:
+def open_references(spec: AuditSpec, sides: Sides, cells: list[Cell], key: str, artifacts: Artifacts) -> References:
     """The references of an audit; one that can't be opened fails it before anything is measured.
 
-    ``key`` identifies the encoder under audit, which is no reference to itself.
+    ``key`` identifies the encoder under audit, which is not a reference to itself.
     """
     asked = [cell for cell in cells if takes_references(cell)]
     found: dict[str, list[ReferenceEncoder]] = {}
@@ -106,9 +108,8 @@ def open_references(spec: AuditSpec, sides: Sides, cells: list[Cell], key: str) 
         for name in dict.fromkeys(spec.references):
             reference = opened.get(name) or ready_reference(name)
             if reference is None:
-                encoder = behind_cache(
-                    spec, build_encoder(name, fit_texts=_sample(sides.known[known], spec.seed).texts)
-                )
+                texts = _sample(sides.known[known], spec.seed).texts
+                encoder = behind_cache(spec, ready_encoder(name, {}, texts, artifacts))
                 identity = {"name": name, "key": identify(encoder, _sample(sides.target, spec.seed).texts)}
                 reference = ReferenceEncoder(name, identity, encoder)
                 if not callable(getattr(encoder, "fit", None)):
@@ -189,7 +190,8 @@ def _encode(spec: AuditSpec, sides: Sides, known: str, reference: ReferenceEncod
     target, held = _sample(sides.target, spec.seed), _sample(sides.known[known], spec.seed)
     save_corpus(target, place / "target.parquet")
     save_corpus(held, place / f"{known}.parquet")
-    vectors = reference_vectors(reference, held.texts, target.texts, seed_for(spec.seed, "reference", known))
+    seed, artifacts = seed_for(spec.seed, "reference", known), artifacts_in(place.parent.parent)
+    vectors = reference_vectors(reference, held.texts, target.texts, seed, artifacts)
     folder = _vectors_folder(place, known, reference)
     save_vectors(vectors[0], folder / "known")
     save_vectors(vectors[1], folder / "target")

@@ -36,6 +36,8 @@ __all__ = [
     "WhiteBoxEncoder",
     "build_encoder",
     "encoder_problem",
+    "must_be_fitted",
+    "new_encoder",
 ]
 
 #: The encoder an audit uses when nobody names another; its weights come with ``unembed[standard]``.
@@ -90,6 +92,13 @@ def build_encoder(
     """
     if not isinstance(name, str):
         return _ready_object(name, options, fit_texts)
+    encoder = new_encoder(name, options)
+    with fenced(kind := f"encoder '{name}'"):
+        return _fitted(encoder, fit_texts, kind)
+
+
+def new_encoder(name: str, options: Mapping[str, Any] | None = None) -> Encoder:
+    """An encoder as its constructor leaves it: one that must see texts has seen none."""
     given = dict(options or {})
     base, colon, value = name.partition(":")
     if name in ENCODERS or not colon or base not in ENCODERS:
@@ -106,7 +115,12 @@ def build_encoder(
         encoder = factory(**typed_options(factory, given, kind=kind))
         if not _answers(encoder):
             raise PluginError(f"{kind} made a {type(encoder).__name__}, which has no encode and card")
-        return _fitted(encoder, fit_texts, kind)
+        return encoder
+
+
+def must_be_fitted(encoder: Encoder) -> bool:
+    """Whether an encoder must see texts before it can encode."""
+    return callable(getattr(encoder, "fit", None)) and not getattr(encoder, "is_fitted", False)
 
 
 def _answers(candidate: object) -> bool:
@@ -119,12 +133,12 @@ def _ready_object(given: object, options: Mapping[str, Any] | None, texts: Seque
     if options:
         raise UsageError("options go with an encoder's name; an encoder object already has its own")
     if not _answers(given):
-        raise UsageError(f"{type(given).__name__} is no encoder: it needs encode(texts, *, role) and card")
+        raise UsageError(f"{type(given).__name__} is not an encoder: it needs encode(texts, *, role) and card")
     return _fitted(given, texts, f"encoder {type(given).__name__}")  # type: ignore[arg-type]
 
 
 def _fitted(encoder: Encoder, texts: Sequence[str] | None, kind: str) -> Encoder:
-    if not callable(getattr(encoder, "fit", None)) or getattr(encoder, "is_fitted", False):
+    if not must_be_fitted(encoder):
         return encoder
     if texts is None:
         raise UsageError(f"{kind} must see texts before it can encode: give fit_texts or load a saved one")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unembed.encoders.base import Encoder, FittedEncoder
 from unembed.errors import DataError
 from unembed.files import check_file, parsing, read_json
 from unembed.writing import write_atomically, written_aside
@@ -18,6 +19,24 @@ _FORMAT = 1
 _STATE = "encoder.json"
 #: It holds the vocabulary, which may have millions of words.
 _MAX_STATE = 512 << 20
+
+
+class SavedEncoder(FittedEncoder, Protocol):
+    """A fitted encoder that need not see its texts again."""
+
+    def save(self, folder: Path) -> None:
+        """Write the fitted encoder into a folder, without pickle."""
+        ...
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what ``save`` wrote."""
+        ...
+
+
+def can_be_saved(encoder: Encoder) -> TypeGuard[SavedEncoder]:
+    """Whether an encoder can be fitted, saved and loaded; asks its class alone, since a card may need texts."""
+    return all(callable(getattr(type(encoder), method, None)) for method in ("fit", "save", "load"))
 
 
 def write_state(folder: Path, kind: str, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -1,5 +1,6 @@
-"""Conformance suites for third parties: every attack, collection, defense, encoder and game must pass them."""
+"""Conformance suites for third parties: attacks, collections, defenses, encoders and recipes must pass them."""
 
 from unembed.testing.checks import check_attack, check_collection, check_defense, check_encoder
+from unembed.testing.recipes import check_recipe
 
-__all__ = ["check_attack", "check_collection", "check_defense", "check_encoder"]
+__all__ = ["check_attack", "check_collection", "check_defense", "check_encoder", "check_recipe"]
