@@ -111,18 +111,16 @@ def _read_main(spec: AuditSpec) -> tuple[Corpus, dict[str, Any]]:
     data = spec.data
     if data.texts.startswith(GENERATOR):
         made = _generate(data.texts, data.max_texts or 10_000, spec.seed)
-        for name in (*data.attributes, data.group, data.time):
-            if name:
-                made.column(name)
+        for name in spec.columns:
+            made.column(name)
         return made, {"generated": True}
     if data.vectors and data.id:
         raise UsageError("with vectors from a file, rows are matched by their order: leave the id column out")
-    extra = [c for c in (*data.attributes, data.group, data.time) if c]
     path = f"{data.texts}#{data.split}" if data.split else data.texts
     corpus, report = read_corpus_with_report(
         path,
         column=data.column,
-        columns=extra,
+        columns=spec.columns,
         id_column=data.id,
         format=data.format,
         encoding=data.encoding,

@@ -18,6 +18,7 @@ from unembed.games.asking import Options
 from unembed.games.threat import ADVERSARIES, Adversary, Capability
 from unembed.gate.policy import Policy
 from unembed.gate.validation import validate
+from unembed.utility import UTILITY
 
 
 class Part(BaseModel):
@@ -116,17 +117,35 @@ class ExternalSpec(Part):
     rows: int = Field(default=2000, ge=4)
 
 
-class DefenseSpec(Part):
-    """One defense; every other key is one of its parameters."""
+class Named(Part):
+    """Something registered, by its name alone or as a table in which every other key is one of its parameters."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     name: str
 
+    @model_validator(mode="before")
+    @classmethod
+    def _name_alone(cls, data: Any) -> Any:
+        return {"name": data} if isinstance(data, str) else data
+
     @property
     def params(self) -> dict[str, Any]:
-        """Parameters of the defense."""
+        """Its parameters."""
         return dict(self.model_extra or {})
+
+
+class DefenseSpec(Named):
+    """One defense."""
+
+
+class UtilitySpec(Named):
+    """One utility task."""
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of the texts that it looks at."""
+        return [self.params[p] for p in UTILITY.get(self.name).facts.column_params if p in self.params]
 
 
 class RunSpec(Part):
@@ -177,6 +196,9 @@ class AuditSpec(Part):
     )
     max_targets: int = Field(default=2000, ge=2)
     defenses: list[DefenseSpec] = Field(default_factory=list)
+    utility: list[UtilitySpec] = Field(
+        default_factory=list, description="what the vectors are good for, scored with and without each defense"
+    )
     policy: Policy | None = None
     baseline: str | None = None
     allow_unmeasured: bool = Field(
@@ -213,6 +235,12 @@ class AuditSpec(Part):
         """Who attacks, in the order given."""
         own = {a.name: a.adversary for a in self.adversary}
         return [own.get(name) or ADVERSARIES[name] for name in dict.fromkeys(self.adversaries)]
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns to be read beside the texts."""
+        named = (*self.data.attributes, self.data.group, self.data.time, *(c for u in self.utility for c in u.columns))
+        return list(dict.fromkeys(c for c in named if c))
 
     @property
     def options(self) -> dict[str, Options]:
