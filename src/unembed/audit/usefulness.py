@@ -66,9 +66,10 @@ def _of_task(
     seed = seed_for(seed, "utility", facts.name)
     material = replace(material, seed=seed)
     plain = _play(asked, material, material.plain)
-    played = {None: plain, **{name: _play(asked, material, vectors) for name, vectors in variants.items()}}
+    played: list[tuple[str | None, _Played]] = [(None, plain)]
+    played += [(name, _play(asked, material, vectors)) for name, vectors in variants.items()]
     found = []
-    for name, one in played.items():
+    for name, one in played:
         estimate = undefined() if one.scores is None else _value(facts, name, one.scores)
         found.append(
             UtilityScore(

@@ -41,7 +41,7 @@ def _owner(name: str) -> tuple[str, Any]:
 
 
 def typed_parts(given: object, registry: Registry[Any]) -> object:
-    """Defenses or tasks of the spec with typed parameters; what is not a list of tables is left to the spec to judge."""
+    """Defenses or tasks with typed parameters; what is not a list of names and tables is left to the spec to refuse."""
     return [_typed_part(part, registry) for part in given] if isinstance(given, list) else given
 
 

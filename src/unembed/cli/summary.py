@@ -28,6 +28,7 @@ def show_run(voice: Voice, run: Run) -> None:
     _show_references(voice, run)
     _show_reasons(voice, run)
     if run.utility:
+        voice.line(usefulness.HEADING)
         voice.show(table(usefulness.HEAD, usefulness.rows(run)))
     _show_notes(voice, run)
     failed = [c for c in run.cells if c.status == "failed"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from unembed.metrics.estimate import Estimate
-from unembed.report.numbers import MISSING, difference, with_interval
+from unembed.report.numbers import MISSING, difference, number, with_interval
 from unembed.results.schema import Run, UtilityScore
 
 HEADING: Final = "What are the vectors still good for?"
@@ -19,7 +19,7 @@ def rows(run: Run) -> list[tuple[str, ...]]:
         (
             _title(score),
             score.variant or "plain",
-            "no result" if score.error else with_interval(score.estimate, score.metric),
+            "no result" if score.error else _result(score.estimate, score.metric),
             MISSING if score.loss is None or score.error else _lost(score.loss, score.metric),
             "; ".join([score.error] if score.error else score.notes),
         )
@@ -37,7 +37,12 @@ def _title(score: UtilityScore) -> str:
     return f"{score.title} ({given})" if given else score.title
 
 
+def _result(estimate: Estimate, metric: str) -> str:
+    """What holds by definition has no interval."""
+    return with_interval(estimate, metric) if estimate.low < estimate.high else number(estimate.value, metric)
+
+
 def _lost(loss: Estimate, metric: str) -> str:
-    """``12.0 points, from 10.1 points to 13.9 points``; what was gained has a minus sign."""
+    """``12.0 points [10.1 to 13.9]``; what was gained has a minus sign."""
     value, low, high = (difference(v, metric).removeprefix("+") for v in (loss.value, loss.low, loss.high))
-    return f"{value}, from {low} to {high}"
+    return f"{value} [{low.removesuffix(' points')} to {high.removesuffix(' points')}]"

@@ -48,11 +48,11 @@ def check_source(source: Any) -> None:
     total, width = 0, source.dimension
     for batch in source.batches():
         vectors = np.asarray(batch.vectors)
-        _require(vectors.dtype == np.float32, f"batches hold {vectors.dtype}, not float32")
-        _require(vectors.ndim == 2 and vectors.shape[1] == width, f"a batch is {vectors.shape}, not [n, {width}]")
-        _require(bool(np.isfinite(vectors).all()), "a batch holds NaN or infinite values")
+        require(vectors.dtype == np.float32, f"batches hold {vectors.dtype}, not float32")
+        require(vectors.ndim == 2 and vectors.shape[1] == width, f"a batch is {vectors.shape}, not [n, {width}]")
+        require(bool(np.isfinite(vectors).all()), "a batch holds NaN or infinite values")
         total += len(vectors)
-    _require(total == source.count, f"{total} vectors came, {source.count} were promised")
+    require(total == source.count, f"{total} vectors came, {source.count} were promised")
 
 
 def attack_checks() -> Iterator[Check]:
@@ -78,27 +78,27 @@ def encoder_checks(texts: Sequence[str] | None = None) -> Iterator[Check]:
 
     def shape_and_type(encoder: Any) -> None:
         card = encoder.card
-        _require(isinstance(card, EncoderCard), f"card is {type(card).__name__}, not EncoderCard")
+        require(isinstance(card, EncoderCard), f"card is {type(card).__name__}, not EncoderCard")
         vectors = encoder.encode(sample)
-        _require(vectors.shape == (len(sample), card.dimension), f"{vectors.shape} is not [n, {card.dimension}]")
-        _require(vectors.dtype == np.float32, f"vectors are {vectors.dtype}, not float32")
-        _require(bool(issparse(vectors)) == card.sparse, "card.sparse does not tell what encode returns")
-        _require(bool(np.isfinite(_dense(vectors)).all()), "vectors hold NaN or infinite values")
+        require(vectors.shape == (len(sample), card.dimension), f"{vectors.shape} is not [n, {card.dimension}]")
+        require(vectors.dtype == np.float32, f"vectors are {vectors.dtype}, not float32")
+        require(bool(issparse(vectors)) == card.sparse, "card.sparse does not tell what encode returns")
+        require(bool(np.isfinite(_dense(vectors)).all()), "vectors hold NaN or infinite values")
 
     def same_text_same_vector(encoder: Any) -> None:
         vectors = _dense(encoder.encode(sample))
-        _require(np.allclose(vectors[0], vectors[2], atol=1e-5), "one text got two vectors in one call")
+        require(np.allclose(vectors[0], vectors[2], atol=1e-5), "one text got two vectors in one call")
         again = _dense(encoder.encode(sample[::-1]))[::-1]
-        _require(np.allclose(vectors, again, atol=1e-4), "the vector of a text depends on its neighbours")
+        require(np.allclose(vectors, again, atol=1e-4), "the vector of a text depends on its neighbours")
 
     def nothing_in_nothing_out(encoder: Any) -> None:
         empty = encoder.encode([])
-        _require(empty.shape == (0, encoder.card.dimension), f"no texts gave {empty.shape}")
+        require(empty.shape == (0, encoder.card.dimension), f"no texts gave {empty.shape}")
 
     def normalised_as_stated(encoder: Any) -> None:
         if encoder.card.normalised:
             norms = np.linalg.norm(_dense(encoder.encode(sample[:2])), axis=1)
-            _require(bool(np.allclose(norms[norms > 0], 1, atol=1e-3)), f"card says unit norm, norms are {norms}")
+            require(bool(np.allclose(norms[norms > 0], 1, atol=1e-3)), f"card says unit norm, norms are {norms}")
 
     yield from (shape_and_type, same_text_same_vector, nothing_in_nothing_out, normalised_as_stated)
 
@@ -106,34 +106,34 @@ def encoder_checks(texts: Sequence[str] | None = None) -> Iterator[Check]:
 def attack_contract(attack: Any) -> None:
     """Class-level facts and methods are there."""
     problem = check_attack_class(attack)
-    _require(problem is None, f"{attack}: {problem}")
-    _require("seed" in attack.param_names(), f"{attack.__name__} has no parameter 'seed': it can't be repeated")
+    require(problem is None, f"{attack}: {problem}")
+    require("seed" in attack.param_names(), f"{attack.__name__} has no parameter 'seed': it can't be repeated")
 
 
 def defense_contract(defense: Any) -> None:
     """Class-level facts and methods are there."""
     problem = check_defense_class(defense)
-    _require(problem is None, f"{defense}: {problem}")
+    require(problem is None, f"{defense}: {problem}")
 
 
-def constructor_stores_parameters(thing: Any) -> None:
-    """The constructor stores its parameters under their own names and does nothing else."""
+def constructor_stores_parameters(thing: Any, **needed: Any) -> None:
+    """The constructor stores its parameters under their own names and does nothing else; ``needed`` have no default."""
     signature = inspect.signature(thing.__init__)
     defaults = {n: p.default for n, p in signature.parameters.items() if p.default is not inspect.Parameter.empty}
-    made = thing()
+    made = thing(**needed)
     for name, value in defaults.items():
         stored = getattr(made, name, "nothing")
-        _require(stored is value or stored == value, f"{thing.__name__}.{name} is stored as {stored!r}, not {value!r}")
+        require(stored is value or stored == value, f"{thing.__name__}.{name} is stored as {stored!r}, not {value!r}")
     extra = set(vars(made)) - set(signature.parameters)
-    _require(not extra, f"the constructor of {thing.__name__} sets more than its parameters: {sorted(extra)}")
+    require(not extra, f"the constructor of {thing.__name__} sets more than its parameters: {sorted(extra)}")
 
 
 def attack_succeeds_on_leaky_vectors(attack: Any) -> None:
     """Where everything can be read back, the attack reads back more than the floor."""
     game = toy_game(attack.facts.game)
     played = play(game, attack(seed=1), game.deal(_material_for(attack)), seed=1)
-    _require(played.check.passed, f"{attack.__name__} fails its check: {played.check.reason}")
-    _require(
+    require(played.check.passed, f"{attack.__name__} fails its check: {played.check.reason}")
+    require(
         played.excess.low > 0.05, f"{attack.__name__} is at the floor on vectors that hide nothing: {played.excess}"
     )
 
@@ -143,7 +143,7 @@ def attack_is_deterministic(attack: Any) -> None:
     game = toy_game(attack.facts.game)
     deal = game.deal(_material_for(attack))
     first, second = (_dense(attack(seed=3).fit(deal.knowledge).run(deal.vectors)) for _ in range(2))
-    _require(bool(np.array_equal(first, second)), f"{attack.__name__} gives different guesses for one seed")
+    require(bool(np.array_equal(first, second)), f"{attack.__name__} gives different guesses for one seed")
 
 
 def attack_survives_dead_dimensions(attack: Any) -> None:
@@ -151,7 +151,7 @@ def attack_survives_dead_dimensions(attack: Any) -> None:
     game = toy_game(attack.facts.game)
     changed = _material_for(attack, SpoiledEncoder())
     played = play(game, attack(seed=1), game.deal(changed), seed=1)
-    _require(played.excess.low > 0.05, f"{attack.__name__} breaks on constant, zero or huge dimensions")
+    require(played.excess.low > 0.05, f"{attack.__name__} breaks on constant, zero or huge dimensions")
 
 
 def attack_is_at_floor_on_random_vectors(attack: Any) -> None:
@@ -173,7 +173,7 @@ def attack_is_at_floor_on_random_vectors(attack: Any) -> None:
         lineup=Lineup("noise", {"other noise": noise, "more noise": noise}),
     )
     played = play(game, attack(seed=1), game.deal(blind), seed=1)
-    _require(played.excess.low < 0.05, f"{attack.__name__} beats the floor on random vectors: {played.excess}")
+    require(played.excess.low < 0.05, f"{attack.__name__} beats the floor on random vectors: {played.excess}")
 
 
 def defense_transforms(defense: Any) -> None:
@@ -181,13 +181,14 @@ def defense_transforms(defense: Any) -> None:
     vectors = np.random.default_rng(0).standard_normal((50, 16)).astype(np.float32)
     before = vectors.copy()
     first, second = (np.asarray(defense(seed=2).fit(vectors).transform(vectors)) for _ in range(2))
-    _require(bool(np.array_equal(vectors, before)), f"{defense.__name__} changes its input")
-    _require(len(first) == len(vectors), f"{defense.__name__} gives {len(first)} rows for {len(vectors)}")
-    _require(bool(np.isfinite(first).all()), f"{defense.__name__} gives NaN or infinite values")
-    _require(bool(np.array_equal(first, second)), f"{defense.__name__} gives different vectors for one seed")
+    require(bool(np.array_equal(vectors, before)), f"{defense.__name__} changes its input")
+    require(len(first) == len(vectors), f"{defense.__name__} gives {len(first)} rows for {len(vectors)}")
+    require(bool(np.isfinite(first).all()), f"{defense.__name__} gives NaN or infinite values")
+    require(bool(np.array_equal(first, second)), f"{defense.__name__} gives different vectors for one seed")
 
 
-def _require(condition: bool, message: str) -> None:
+def require(condition: bool, message: str) -> None:
+    """Fail with a sentence where something is not as it must be."""
     if not condition:
         raise AssertionError(message)
 

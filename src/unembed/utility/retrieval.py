@@ -31,10 +31,10 @@ Similarities = NDArray[np.float32]
 class Retrieval(Parametrised):
     """Texts of the collection are queries, defended like all others; every other text is a candidate. Exact search.
 
-    For q queries among n texts of d dimensions that takes two products of 2·q·n·d floating-point operations, one for the
-    plain vectors and one for the variant, and picking the nearest from 2·q·n similarities. With the defaults, 10,000
-    texts and 384 dimensions the products are 15 GFLOP, and the whole takes 1.7 times as long as they do alone. Sparse
-    vectors multiply only where both have an entry.
+    For q queries among n texts of d dimensions that takes two products of 2·q·n·d floating-point operations, one for
+    the plain vectors and one for the variant, and picking the nearest from 2·q·n similarities. With the defaults,
+    10,000 texts and 384 dimensions the products are 15 GFLOP, and the whole takes 1.7 times as long as they do alone.
+    Sparse vectors multiply only where both have an entry.
     """
 
     facts: ClassVar[TaskFacts] = TaskFacts(
