@@ -33,8 +33,8 @@ class Retrieval(Parametrised):
 
     For q queries among n texts of d dimensions that takes two products of 2·q·n·d floating-point operations, one for
     the plain vectors and one for the variant, and picking the nearest from 2·q·n similarities. With the defaults,
-    10,000 texts and 384 dimensions the products are 15 GFLOP, and the whole takes 1.7 times as long as they do alone.
-    Sparse vectors multiply only where both have an entry.
+    10,000 texts and 384 dimensions the products are 15 GFLOP, and the whole takes 1.8 times as long as they do alone,
+    in one thread. Sparse vectors multiply only where both have an entry.
     """
 
     facts: ClassVar[TaskFacts] = TaskFacts(
