@@ -149,6 +149,7 @@ BAD: dict[str, tuple[Make, str]] = {
     "unknown attack": (lambda p: good(p, "--attack", "keyword/svn"), "did you mean 'keyword/svm'"),
     "unknown adversary": (lambda p: good(p, "--adversary", "inside"), "insider"),
     "unknown defense": (lambda p: good(p, "--defense", "rounding-up"), "unknown defense"),
+    "unknown utility task": (lambda p: good(p, "--utility", "retrieve"), "did you mean 'retrieval'"),
     "unknown backend": (lambda p: good(p, "--backend", "spark"), "loky"),
     "unknown device": (lambda p: good(p, "--device", "tpu"), "unknown device"),
     "unknown attack parameter": (lambda p: good(p, "--set", "inversion/mlc.epoch=3"), "epochs"),

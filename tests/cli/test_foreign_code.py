@@ -58,7 +58,7 @@ def test_in_the_encode_of_an_encoder(ending: str, run: Run, messages: Path, tmp_
     told(run(*audit(messages, tmp_path / "run", "--encoder", f"{tmp_path / 'e.py'}:E")))
 
 
-@pytest.mark.parametrize("option", ["--encoder", "--attack", "--defense"])
+@pytest.mark.parametrize("option", ["--encoder", "--attack", "--defense", "--utility"])
 def test_at_import(ending: str, option: str, run: Run, messages: Path, tmp_path: Path) -> None:
     (tmp_path / "e.py").write_text(f"{HEAD}{ending}\n")
     done = run(*audit(messages, tmp_path / "run", option, f"{tmp_path / 'e.py'}:Thing"))

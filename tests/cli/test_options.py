@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from unembed.audit.spec import AuditSpec
+from unembed.audit.spec import AuditSpec, UtilitySpec
 from unembed.cli.flags import AttackFlags, AuditFlags
 from unembed.cli.request import attack_request, audit_request
 from unembed.errors import UsageError
@@ -53,6 +53,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
     "seed": (5, "seed", 5),
     "threads": (7, "threads", 7),
     "device": ("cpu", "device", "cpu"),
+    "utility": (["retrieval"], "utility", [UtilitySpec(name="retrieval")]),
     "jobs": (4, "run.jobs", 4),
     "cell_timeout": (30.0, "run.cell_timeout", 30.0),
     "backend": ("threading", "run.backend", "threading"),
@@ -185,6 +186,18 @@ def test_a_defense_of_ones_own_with_parameters(tmp_path: Path) -> None:
     assert spec.defenses[0].params == {"decimals": 1}
     with pytest.raises(UsageError, match="decimals"):
         audit_request(AuditFlags(texts="t.csv", defense=[f"{file}:Round,decimal=1"]))
+
+
+def test_utility_tasks_with_parameters_and_the_column_they_need(tmp_path: Path) -> None:
+    spec, _ = audit_request(AuditFlags(**BASE, utility=["retrieval,k=5", "column,column=topic,folds=3"]))
+    assert [u.params for u in spec.utility] == [{"k": 5}, {"column": "topic", "folds": 3}]
+    assert spec.columns == ["topic"]
+    for given, says in (("retrieval,kk=5", "did you mean 'k'"), ("column", "needs the option column")):
+        with pytest.raises(UsageError, match=says):
+            audit_request(AuditFlags(**BASE, utility=[given]))
+    file = tmp_path / "audit.toml"
+    file.write_text('utility = ["retrieval"]\n[data]\ntexts = "t.csv"\n')
+    assert audit_request(AuditFlags(audit_file=file))[0].utility == [UtilitySpec(name="retrieval")]
 
 
 def test_references_can_be_switched_off_and_none_goes_alone() -> None:

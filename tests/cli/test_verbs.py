@@ -67,7 +67,8 @@ def test_a_baseline_written_by_gate_makes_the_gate_pass(run: Run, finished_run: 
 
 
 @pytest.mark.parametrize(
-    "kind", ["encoders", "games", "attacks", "defenses", "collections", "generators", "adversaries", "papers"]
+    "kind",
+    ["encoders", "games", "attacks", "defenses", "utility", "collections", "generators", "adversaries", "papers"],
 )
 def test_list_as_json_has_the_facts(run: Run, kind: str) -> None:
     found = json.loads(run("list", kind, "--json").out)
@@ -75,6 +76,17 @@ def test_list_as_json_has_the_facts(run: Run, kind: str) -> None:
         assert {"name", "kind", "title", "paper", "section", "requires", "origin"} <= set(entry)
         assert entry["broken"] is None
     assert run("list", kind).code == 0
+
+
+def test_utility_tasks_are_listed_and_shown_with_what_they_need(run: Run) -> None:
+    found = {e["name"]: e for e in json.loads(run("list", "utility", "--json").out)}
+    assert found["retrieval"]["requires"] == ["plain vectors"]
+    assert found["column"]["kind"] == "utility"
+    shown = json.loads(run("show", "retrieval", "--json").out)
+    assert shown["plain_score"] == 1
+    assert {p["name"]: p["default"] for p in shown["parameters"]} == {"k": 10, "queries": 1000}
+    own = Path(__file__).parents[2] / "examples" / "own_utility.py"
+    assert json.loads(run("show", f"{own}:SameKindFirst", "--json").out)["kind"] == "utility"
 
 
 def test_list_names_every_attack_with_its_paper(run: Run) -> None:

@@ -8,12 +8,20 @@ from unembed.games import GAMES
 from unembed.testing import check_encoder
 from unembed.testing.checks import attack_checks
 from unembed.testing.toys import LeakyEncoder, toy_corpus
+from unembed.testing.utility_checks import utility_checks
+from unembed.utility import UTILITY
 
 
 @pytest.mark.parametrize("check", list(attack_checks()), ids=lambda c: c.__name__)
 @pytest.mark.parametrize("name", ATTACKS.names())
 def test_attack(name, check):
     check(ATTACKS.get(name))
+
+
+@pytest.mark.parametrize("check", list(utility_checks()), ids=lambda c: c.__name__)
+@pytest.mark.parametrize("name", UTILITY.names())
+def test_utility_task(name, check):
+    check(UTILITY.get(name))
 
 
 FITTED = {

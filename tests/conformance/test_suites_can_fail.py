@@ -1,5 +1,7 @@
 """The conformance suites find the faults they are there for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,10 @@ from unembed.attacks.attribute.linear import AttributeLinear
 from unembed.defenses.base import DefenseFacts
 from unembed.encoders.base import EncoderCard
 from unembed.params import Parametrised
-from unembed.testing import check_attack, check_defense, check_encoder, checks
+from unembed.testing import check_attack, check_defense, check_encoder, check_utility, checks
+from unembed.utility.base import TaskFacts
+from unembed.utility.column import Column
+from unembed.utility.retrieval import Retrieval
 
 
 class Guesser(AttributeLinear):
@@ -51,6 +56,99 @@ class Greedy(Parametrised):
 
     def transform(self, vectors, ids):
         return vectors
+
+
+class Blind(Retrieval):
+    """Looks at the plain vectors alone."""
+
+    def score(self, material):
+        return super().score(material.of(material.plain))
+
+
+class Restless(Retrieval):
+    """Other queries every time."""
+
+    def __init__(self, *, k=10, queries=50):
+        super().__init__(k=k, queries=queries)
+
+    def score(self, material):
+        return super().score(replace(material, seed=int(np.random.default_rng().integers(2**40))))
+
+
+class Spoiling(Retrieval):
+    """Works in the vectors it is given."""
+
+    def score(self, material):
+        material.vectors[0] = 0
+        return super().score(material)
+
+
+class Boasting(Column):
+    """Says that plain vectors are perfect by definition."""
+
+    facts = replace(Column.facts, plain_score=1.0)
+
+    def __init__(self, *, column, folds=2):
+        super().__init__(column=column, folds=folds)
+
+
+class Particular(Retrieval):
+    """Can't be made without a number."""
+
+    def __init__(self, *, k, queries=10):
+        super().__init__(k=k, queries=queries)
+
+
+class Loose(Retrieval):
+    """Forgets which texts belong together."""
+
+    def score(self, material):
+        return super().score(replace(material, groups=None))
+
+
+class Choosy(Retrieval):
+    """Scores only texts whose vector it likes."""
+
+    def score(self, material):
+        scores = super().score(material)
+        liked = scores.parts[:, 0] > 0.01
+        groups = material.groups and [g for g, yes in zip(material.groups, liked, strict=True) if yes]
+        return replace(scores, parts=scores.parts[liked], groups=groups)
+
+
+class Fragile(Retrieval):
+    """Breaks on vectors without any length."""
+
+    def score(self, material):
+        scores = super().score(material)
+        return replace(scores, parts=scores.parts / np.linalg.norm(material.vectors[:1].sum()))
+
+
+class Title(Parametrised):
+    """A task that can't score."""
+
+    facts = TaskFacts("title", "Title", "none", "nothing")
+
+
+BROKEN_TASKS = {
+    Greedy: "TaskFacts",
+    Title: "lacks score",
+    Blind: "does not tell vectors from noise",
+    Restless: "different scores",
+    Spoiling: "changes the vectors",
+    Boasting: "its facts say 1.0",
+    Particular: "without a default",
+    Loose: "loses the groups",
+    Choosy: "scores other texts",
+    Fragile: "NaN|no value",
+}
+
+
+@pytest.mark.parametrize("task", BROKEN_TASKS, ids=lambda t: t.__name__)
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+def test_a_broken_utility_task_fails(task):
+    with pytest.raises(AssertionError, match=BROKEN_TASKS[task]):
+        check_utility(task)
 
 
 def test_an_attack_that_ignores_vectors_fails():

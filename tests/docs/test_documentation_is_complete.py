@@ -120,6 +120,7 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 HEADINGS = {
     "Top level": "Top level",
     "defenses": "`[[defenses]]`",
+    "utility": "`[[utility]]`",
     "adversary": "`[[adversary]]`",
     "rules": "`[[policy.rules]]`",
 }

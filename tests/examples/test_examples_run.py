@@ -17,6 +17,7 @@ SAYS = {
     "own_encoder": "128 dimensions",
     "own_game": "can tell questions from statements",
     "own_attack": "NearestTexts keeps the contract",
+    "own_utility": "SameKindFirst keeps the contract",
     "gate_from_python": "exit code with the baseline 0",
     "results_as_table": "written: findings.csv",
 }

@@ -26,6 +26,7 @@ from unembed.results.schema import (
     Skipped,
     Slice,
     Trust,
+    UtilityScore,
     Verdict,
 )
 
@@ -218,6 +219,21 @@ def make_findings() -> list[Finding]:
     ]
 
 
+def make_score(variant: str | None, **changes: Any) -> UtilityScore:
+    facts: dict[str, Any] = {
+        "task": "retrieval",
+        "title": "Nearest neighbours kept",
+        "params": {"k": 10},
+        "variant": variant,
+        "metric": "recall_at_k",
+        "metric_meaning": "share of the nearest neighbours that are still among the nearest",
+        "estimate": Estimate(1.0, 1.0, 1.0, 400, method="by definition"),
+        "seed": 7,
+        "seconds": 0.2,
+    }
+    return UtilityScore(**{**facts, **changes})
+
+
 def make_run(**changes: Any) -> Run:
     facts: dict[str, Any] = {
         "title": "Support tickets, all-MiniLM-L6-v2",
@@ -277,6 +293,11 @@ def make_run(**changes: Any) -> Run:
                 description="As the insider, and can also run and take apart the model itself.",
                 capabilities=["vectors", "query access", "shadow corpus", "pairs", "labels", "weights"],
             ),
+        ],
+        "utility": [
+            make_score(None, notes=["scored on 400 of 500 texts"]),
+            make_score("gaussian(0.05)", estimate=around(0.85), loss=around(0.15)),
+            make_score("broken", estimate=undefined(), loss=undefined(), error="there are 3 vectors for 500 texts"),
         ],
         "games": [
             GameCard(

@@ -118,7 +118,7 @@ def _wanted(spec: AuditSpec) -> Wanted:
     return Wanted(
         place=data.texts,
         column=data.column,
-        columns=tuple(c for c in (*data.attributes, data.group, data.time) if c),
+        columns=tuple(spec.columns),
         id=data.id,
         format=data.format,
         encoding=data.encoding,

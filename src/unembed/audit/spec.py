@@ -19,6 +19,7 @@ from unembed.games.threat import ADVERSARIES, Adversary, Capability
 from unembed.gate.policy import Policy
 from unembed.gate.validation import validate
 from unembed.strict import Strict
+from unembed.utility import UTILITY
 
 #: What may leave the machine, and which key goes with it: said by whoever runs the audit, not by the file.
 _ONLY_OPTIONS = {"allow_remote": "--allow-remote", "api_key_env": "--encoder-option api_key_env=NAME"}
@@ -114,17 +115,35 @@ class ExternalSpec(Strict):
     rows: int = Field(default=2000, ge=4)
 
 
-class DefenseSpec(Strict):
-    """One defense; every other key is one of its parameters."""
+class Named(Strict):
+    """Something registered, by its name alone or as a table in which every other key is one of its parameters."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     name: str
 
+    @model_validator(mode="before")
+    @classmethod
+    def _name_alone(cls, data: Any) -> Any:
+        return {"name": data} if isinstance(data, str) else data
+
     @property
     def params(self) -> dict[str, Any]:
-        """Parameters of the defense."""
+        """Its parameters."""
         return dict(self.model_extra or {})
+
+
+class DefenseSpec(Named):
+    """One defense."""
+
+
+class UtilitySpec(Named):
+    """One utility task."""
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of the texts that it looks at."""
+        return [self.params[p] for p in UTILITY.get(self.name).facts.column_params if p in self.params]
 
 
 class RunSpec(Strict):
@@ -186,6 +205,9 @@ class AuditSpec(Strict):
     defenses: list[DefenseSpec | list[DefenseSpec]] = Field(
         default_factory=list, description="variants to attack as well: a defense, or several behind one another"
     )
+    utility: list[UtilitySpec] = Field(
+        default_factory=list, description="what the vectors are good for, scored with and without each defense"
+    )
     policy: Policy | None = None
     baseline: str | None = None
     allow_unmeasured: bool = Field(
@@ -227,6 +249,12 @@ class AuditSpec(Strict):
     def chains(self) -> list[list[DefenseSpec]]:
         """The transforms behind the encoder, by variant."""
         return [list(one) if isinstance(one, list) else [one] for one in self.defenses]
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns to be read beside the texts."""
+        named = (*self.data.attributes, self.data.group, self.data.time, *(c for u in self.utility for c in u.columns))
+        return list(dict.fromkeys(c for c in named if c))
 
     @property
     def options(self) -> dict[str, Options]:

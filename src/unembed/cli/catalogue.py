@@ -11,7 +11,7 @@ from typing import Any
 from unembed.errors import MissingExtraError, PluginError, UnembedWarning, UnknownNameError
 from unembed.registry import Registry
 
-KINDS = ("encoders", "games", "attacks", "defenses", "collections", "generators", "adversaries", "papers")
+KINDS = ("encoders", "games", "attacks", "defenses", "utility", "collections", "generators", "adversaries", "papers")
 _SINGULAR = {k: k.removesuffix("s") for k in KINDS} | {"adversaries": "adversary", "papers": "experiment"}
 
 
@@ -42,12 +42,14 @@ def registries() -> dict[str, Registry[Any]]:
     from unembed.encoders import ENCODERS
     from unembed.games import GAMES
     from unembed.papers import EXPERIMENTS
+    from unembed.utility import UTILITY
 
     return {
         "encoders": ENCODERS,
         "games": GAMES,
         "attacks": ATTACKS,
         "defenses": DEFENSES,
+        "utility": UTILITY,
         "collections": COLLECTIONS,
         "generators": GENERATORS,
         "papers": EXPERIMENTS,
@@ -123,7 +125,7 @@ def find(name: str) -> list[tuple[str, Any]]:
     for plural, registry in registries().items():
         if name in registry:
             found.append((_SINGULAR[plural], registry.get(name)))
-        elif ".py:" in name and plural in ("attacks", "defenses", "games", "papers", "encoders"):
+        elif ".py:" in name and plural in ("attacks", "defenses", "utility", "games", "papers", "encoders"):
             try:
                 found.append((_SINGULAR[plural], registry.get(name)))
                 break

@@ -192,6 +192,15 @@ class CommonFlags(TextFlags):
             rich_help_panel=THREAT,
         ),
     ] = None
+    utility: Annotated[
+        Strings,
+        typer.Option(
+            help="What the vectors are good for, scored with and without each defense: retrieval, column,column=NAME "
+            "or file.py:Class; repeat.",
+            metavar="NAME[,PARAM=VALUE…]",
+            rich_help_panel=THREAT,
+        ),
+    ] = None
     share: Annotated[
         float | None,
         typer.Option(help="Share of the texts the insider holds (default 0.5).", rich_help_panel=THREAT),

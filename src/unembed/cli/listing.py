@@ -13,7 +13,8 @@ def list_names(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="encoders, games, attacks, defenses, collections, generators, adversaries or papers; all if not said.",
+            help="encoders, games, attacks, defenses, utility, collections, generators, adversaries or papers; "
+            "all if not said.",
             show_default=False,
         ),
     ] = None,

@@ -1,4 +1,4 @@
-"""Parameters of attacks, games and defenses as typed: names known, values converted, before anything runs."""
+"""Parameters of attacks, games, defenses and tasks as typed: names known, values converted, before anything runs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import inspect
 from typing import Any
 
 from unembed.attacks import ATTACKS
-from unembed.defenses import DEFENSES
 from unembed.encoders.parameters import typed_options
 from unembed.errors import PluginError, UnknownNameError, UsageError
 from unembed.games import GAMES
+from unembed.registry import Registry
 
 #: Parameters that have an option of their own, whoever has them; games name theirs in their facts.
 _ELSEWHERE = {"seed": "--seed", "device": "--device"}
@@ -40,15 +40,19 @@ def _owner(name: str) -> tuple[str, Any]:
         return "attack", ATTACKS.get(name)
 
 
-def typed_defense(given: object) -> object:
-    """A variant of the spec with typed parameters; anything but tables is left to the spec to refuse."""
+def typed_parts(given: object, registry: Registry[Any]) -> object:
+    """Defenses or tasks with typed parameters; what is not a list of names and tables is left to the spec to refuse."""
+    return [_typed_part(part, registry) for part in given] if isinstance(given, list) else given
+
+
+def _typed_part(given: object, registry: Registry[Any]) -> object:
     if isinstance(given, list):
-        return [typed_defense(step) for step in given]
+        return typed_parts(given, registry)
+    given = {"name": given} if isinstance(given, str) else given
     if not isinstance(given, dict) or not isinstance(given.get("name"), str):
         return given
-    make = DEFENSES.get(given["name"])
-    values = {k: v for k, v in given.items() if k != "name"}
-    return {"name": given["name"], **_typed(make, values, f"defense '{given['name']}'")}
+    name, values = given["name"], {k: v for k, v in given.items() if k != "name"}
+    return {"name": name, **_typed(registry.get(name), values, f"{registry.kind} '{name}'")}
 
 
 def _typed(make: Any, values: dict[str, Any], kind: str) -> dict[str, Any]:

@@ -7,11 +7,13 @@ from typing import Any
 
 from unembed.audit.spec import AuditSpec, build_spec, merge, read_audit_file, sections
 from unembed.cli.flags import AttackFlags, AuditFlags, CommonFlags
-from unembed.cli.parameters import typed_defense, typed_params
+from unembed.cli.parameters import typed_params, typed_parts
 from unembed.cli.policies import limit_on_excess, read_policy_table
+from unembed.defenses import DEFENSES
 from unembed.errors import UsageError
 from unembed.games import GAMES
 from unembed.games.threat import USUAL
+from unembed.utility import UTILITY
 
 _WHERE = "the options"
 
@@ -56,8 +58,8 @@ def _build(given: dict[str, Any], over: dict[str, Any], where: str) -> tuple[Aud
     if "data" not in data or not isinstance(data["data"], dict) or "texts" not in data["data"]:
         raise UsageError("no texts named: add --texts FILE, or 'texts' under [data] in an audit file")
     data = {**data, "params": typed_params(data.get("params", {}))} if "params" in data else data
-    if isinstance(data.get("defenses"), list):
-        data = {**data, "defenses": [typed_defense(d) for d in data["defenses"]]}
+    for key, registry in (("defenses", DEFENSES), ("utility", UTILITY)):
+        data = {**data, key: typed_parts(data[key], registry)} if key in data else data
     spec = build_spec(data, where)
     _check_spec(spec, data)
     return spec, data
@@ -96,8 +98,8 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
         if not dot or not owner:
             raise UsageError(f"--set {setting}: expected NAME.PARAM=VALUE, e.g. inversion/mlc.epochs=5")
         _put(over, value, "params", owner, parameter)
-    if flags.defense is not None:
-        _put(over, [_defense(text) for text in flags.defense], "defenses")
+    _put(over, _named(flags.defense, "--defense"), "defenses")
+    _put(over, _named(flags.utility, "--utility"), "utility")
     _put(over, None if flags.curve is None else _curve(flags.curve), "curve")
     for name in (
         "share",
@@ -204,12 +206,13 @@ def _pair(text: str, option: str) -> tuple[str, Any]:
     return name.strip(), value
 
 
-def _defense(text: str) -> list[dict[str, Any]]:
-    steps = []
-    for step in text.split(" then "):
-        name, *settings = step.strip().split(",")
-        steps.append({"name": name, **dict(_pair(s, f"--defense {name}") for s in settings)})
-    return steps
+def _named(texts: list[str] | None, option: str) -> list[object] | None:
+    """Names with parameters after commas, as tables of an audit file; what is joined by 'then' makes a list of them."""
+    if texts is None:
+        return None
+    steps = [[step.strip().split(",") for step in text.split(" then ")] for text in texts]
+    tables = [[{"name": n, **dict(_pair(s, f"{option} {n}") for s in given)} for n, *given in one] for one in steps]
+    return [one if len(one) > 1 else one[0] for one in tables]
 
 
 def _references(names: list[str]) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unembed.cli.output import Voice, nan_to_none, plain, table, text
-from unembed.report import coverage
+from unembed.report import coverage, usefulness
 from unembed.report.detection import would_have_found
 from unembed.report.numbers import difference, number, with_interval
 from unembed.report.references import scale_line
@@ -27,6 +27,9 @@ def show_run(voice: Voice, run: Run) -> None:
     voice.show(table(_HEAD, [_row(f) for f in run.findings if not f.curve], right=(3,)))
     _show_references(voice, run)
     _show_reasons(voice, run)
+    if run.utility:
+        voice.line(usefulness.HEADING)
+        voice.show(table(usefulness.HEAD, usefulness.rows(run)))
     _show_notes(voice, run)
     failed = [c for c in run.cells if c.status == "failed"]
     if failed:
@@ -118,6 +121,7 @@ def run_summary(run: Run, folder: Path | None, outputs: Sequence[Path], code: in
             if c.status == "failed"
         ],
         "skipped": [s.model_dump() for s in run.skipped],
+        "utility": nan_to_none([s.model_dump() for s in run.utility]),
         "gate": run.gate.model_dump() if run.gate else None,
         "folder": str(folder) if folder else None,
         "reports": [str(p) for p in outputs],

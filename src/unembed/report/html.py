@@ -19,6 +19,7 @@ from unembed.report import (
     patterns,
     people,
     references,
+    usefulness,
     view,
     words,
 )
@@ -90,6 +91,7 @@ def render_html(run: Run) -> str:
         unit=coverage.unit(run),
         read=coverage.sentence(run),
         advice=coverage.advice(run),
+        usefulness=usefulness,
         taxonomy=facts.taxonomy_rows(run),
         names=names,
         failed=[(cell.identity.label, cell) for cell in run.cells if cell.status == "failed"],

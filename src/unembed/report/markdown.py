@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from unembed.report import attributes, coverage, facts, inversion, keywords, patterns, people, ranked, view
+from unembed.report import attributes, coverage, facts, inversion, keywords, patterns, people, ranked, usefulness, view
 from unembed.report.clean import clean_text, cleaned
 from unembed.report.detection import would_have_found
 from unembed.report.numbers import count
@@ -61,6 +61,7 @@ def render_markdown(run: Run) -> str:
     lines += _attributes(run)
     lines += _secrets(run)
     lines += _findings(run, names)
+    lines += _usefulness(run)
     lines += _untested(run, names)
     lines += ["## Reproduce", "", *fenced(run.command)]
     data = ", ".join(f"{d.role.lower()}: {d.rows} ({d.fingerprint})" for d in facts.data_rows(run))
@@ -189,6 +190,13 @@ def _findings(run: Run, names: view.Names) -> list[str]:
         if game.consequence:
             lines += [escape(game.consequence), ""]
     return lines
+
+
+def _usefulness(run: Run) -> list[str]:
+    if not run.utility:
+        return []
+    lines = [f"## {usefulness.HEADING}", "", usefulness.LEAD, "", *table(usefulness.HEAD, usefulness.rows(run))]
+    return [*lines, *(f"- {escape(meaning)}" for meaning in usefulness.meanings(run)), ""]
 
 
 def _untested(run: Run, names: view.Names) -> list[str]:

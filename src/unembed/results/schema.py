@@ -165,6 +165,26 @@ class Finding(Strict):
         return self.status == "yardstick"
 
 
+class UtilityScore(Strict):
+    """What vectors are good for: one task, scored on plain vectors or on a variant of them."""
+
+    task: str
+    title: str
+    params: dict[str, Any] = Field(default_factory=dict)
+    variant: str | None = Field(default=None, description="the defense, as findings name it; null: plain vectors")
+    metric: str
+    metric_meaning: str
+    estimate: Measured
+    loss: Measured | None = Field(
+        default=None, description="plain vectors minus this variant, paired over the same texts; null: plain vectors"
+    )
+    secondary: dict[str, Measured] = Field(default_factory=dict)
+    seed: int
+    seconds: float
+    notes: list[str] = Field(default_factory=list)
+    error: str | None = Field(default=None, description="why there is no score")
+
+
 class Skipped(Strict):
     """Something that was not tested, and why."""
 
@@ -299,6 +319,7 @@ class Run(Strict):
     cells: list[CellRecord]
     findings: list[Finding]
     skipped: list[Skipped]
+    utility: list[UtilityScore] = Field(default_factory=list)
     verdict: Verdict
     gate: GateResult | None = None
     seal: str | None = Field(default=None, description="SHA-256 of the rest as the file holds it")

@@ -47,18 +47,18 @@ def check_encoder(encoder: Any, texts: Sequence[str] | None = None) -> None:
 def check_collection(collection: Collection) -> None:
     """A collection holds what it says: ids that differ, columns of full length, a vector for each id, in any order."""
     corpus, stored = collection.corpus, collection.stored
-    _require(len(corpus) > 0, "there is no text in it")
-    _require(len(set(corpus.ids)) == len(corpus.ids), "two texts have the same id")
-    _require(collection.can_encode or stored is not None, "there are no vectors, and none can be made")
+    require(len(corpus) > 0, "there is no text in it")
+    require(len(set(corpus.ids)) == len(corpus.ids), "two texts have the same id")
+    require(collection.can_encode or stored is not None, "there are no vectors, and none can be made")
     if stored is None:
         return
     vectors = stored.vectors_for(corpus.ids)
     wanted = (len(corpus), stored.card.dimension)
-    _require(vectors.shape == wanted, f"the vectors are {vectors.shape}, not {wanted}")
-    _require(vectors.dtype == np.float32, f"the vectors are {vectors.dtype}, not float32")
-    _require(bool(np.isfinite(vectors).all()), "the vectors hold NaN or infinite values")
+    require(vectors.shape == wanted, f"the vectors are {vectors.shape}, not {wanted}")
+    require(vectors.dtype == np.float32, f"the vectors are {vectors.dtype}, not float32")
+    require(bool(np.isfinite(vectors).all()), "the vectors hold NaN or infinite values")
     backwards = stored.vectors_for(corpus.ids[::-1])
-    _require(bool(np.array_equal(backwards, vectors[::-1])), "vectors do not follow the order of the ids asked for")
+    require(bool(np.array_equal(backwards, vectors[::-1])), "vectors do not follow the order of the ids asked for")
 
 
 def attack_checks() -> Iterator[Check]:
@@ -84,27 +84,27 @@ def encoder_checks(texts: Sequence[str] | None = None) -> Iterator[Check]:
 
     def shape_and_type(encoder: Any) -> None:
         card = encoder.card
-        _require(isinstance(card, EncoderCard), f"card is {type(card).__name__}, not EncoderCard")
+        require(isinstance(card, EncoderCard), f"card is {type(card).__name__}, not EncoderCard")
         vectors = encoder.encode(sample)
-        _require(vectors.shape == (len(sample), card.dimension), f"{vectors.shape} is not [n, {card.dimension}]")
-        _require(vectors.dtype == np.float32, f"vectors are {vectors.dtype}, not float32")
-        _require(bool(issparse(vectors)) == card.sparse, "card.sparse does not tell what encode returns")
-        _require(bool(np.isfinite(_dense(vectors)).all()), "vectors hold NaN or infinite values")
+        require(vectors.shape == (len(sample), card.dimension), f"{vectors.shape} is not [n, {card.dimension}]")
+        require(vectors.dtype == np.float32, f"vectors are {vectors.dtype}, not float32")
+        require(bool(issparse(vectors)) == card.sparse, "card.sparse does not tell what encode returns")
+        require(bool(np.isfinite(_dense(vectors)).all()), "vectors hold NaN or infinite values")
 
     def same_text_same_vector(encoder: Any) -> None:
         vectors = _dense(encoder.encode(sample))
-        _require(np.allclose(vectors[0], vectors[2], atol=1e-5), "one text got two vectors in one call")
+        require(np.allclose(vectors[0], vectors[2], atol=1e-5), "one text got two vectors in one call")
         again = _dense(encoder.encode(sample[::-1]))[::-1]
-        _require(np.allclose(vectors, again, atol=1e-4), "the vector of a text depends on its neighbours")
+        require(np.allclose(vectors, again, atol=1e-4), "the vector of a text depends on its neighbours")
 
     def nothing_in_nothing_out(encoder: Any) -> None:
         empty = encoder.encode([])
-        _require(empty.shape == (0, encoder.card.dimension), f"no texts gave {empty.shape}")
+        require(empty.shape == (0, encoder.card.dimension), f"no texts gave {empty.shape}")
 
     def normalised_as_stated(encoder: Any) -> None:
         if encoder.card.normalised:
             norms = np.linalg.norm(_dense(encoder.encode(sample[:2])), axis=1)
-            _require(bool(np.allclose(norms[norms > 0], 1, atol=1e-3)), f"card says unit norm, norms are {norms}")
+            require(bool(np.allclose(norms[norms > 0], 1, atol=1e-3)), f"card says unit norm, norms are {norms}")
 
     yield from (shape_and_type, same_text_same_vector, nothing_in_nothing_out, normalised_as_stated)
 
@@ -112,34 +112,34 @@ def encoder_checks(texts: Sequence[str] | None = None) -> Iterator[Check]:
 def attack_contract(attack: Any) -> None:
     """Class-level facts and methods are there."""
     problem = check_attack_class(attack)
-    _require(problem is None, f"{attack}: {problem}")
-    _require("seed" in attack.param_names(), f"{attack.__name__} has no parameter 'seed': it can't be repeated")
+    require(problem is None, f"{attack}: {problem}")
+    require("seed" in attack.param_names(), f"{attack.__name__} has no parameter 'seed': it can't be repeated")
 
 
 def defense_contract(defense: Any) -> None:
     """Class-level facts and methods are there."""
     problem = check_defense_class(defense)
-    _require(problem is None, f"{defense}: {problem}")
+    require(problem is None, f"{defense}: {problem}")
 
 
-def constructor_stores_parameters(thing: Any) -> None:
-    """The constructor stores its parameters under their own names and does nothing else."""
+def constructor_stores_parameters(thing: Any, **needed: Any) -> None:
+    """The constructor stores its parameters under their own names and does nothing else; ``needed`` have no default."""
     signature = inspect.signature(thing.__init__)
     defaults = {n: p.default for n, p in signature.parameters.items() if p.default is not inspect.Parameter.empty}
-    made = thing()
+    made = thing(**needed)
     for name, value in defaults.items():
         stored = getattr(made, name, "nothing")
-        _require(stored is value or stored == value, f"{thing.__name__}.{name} is stored as {stored!r}, not {value!r}")
+        require(stored is value or stored == value, f"{thing.__name__}.{name} is stored as {stored!r}, not {value!r}")
     extra = set(vars(made)) - set(signature.parameters)
-    _require(not extra, f"the constructor of {thing.__name__} sets more than its parameters: {sorted(extra)}")
+    require(not extra, f"the constructor of {thing.__name__} sets more than its parameters: {sorted(extra)}")
 
 
 def attack_succeeds_on_leaky_vectors(attack: Any) -> None:
     """Where everything can be read back, the attack reads back more than the floor."""
     game = toy_game(attack.facts.game)
     played = play(game, attack(seed=1), game.deal(_material_for(attack)), seed=1)
-    _require(played.check.passed, f"{attack.__name__} fails its check: {played.check.reason}")
-    _require(
+    require(played.check.passed, f"{attack.__name__} fails its check: {played.check.reason}")
+    require(
         played.excess.low > 0.05, f"{attack.__name__} is at the floor on vectors that hide nothing: {played.excess}"
     )
 
@@ -149,7 +149,7 @@ def attack_is_deterministic(attack: Any) -> None:
     game = toy_game(attack.facts.game)
     deal = game.deal(_material_for(attack))
     first, second = (_dense(attack(seed=3).fit(deal.knowledge).run(deal.vectors)) for _ in range(2))
-    _require(bool(np.array_equal(first, second)), f"{attack.__name__} gives different guesses for one seed")
+    require(bool(np.array_equal(first, second)), f"{attack.__name__} gives different guesses for one seed")
 
 
 def attack_survives_dead_dimensions(attack: Any) -> None:
@@ -157,7 +157,7 @@ def attack_survives_dead_dimensions(attack: Any) -> None:
     game = toy_game(attack.facts.game)
     changed = _material_for(attack, SpoiledEncoder())
     played = play(game, attack(seed=1), game.deal(changed), seed=1)
-    _require(played.excess.low > 0.05, f"{attack.__name__} breaks on constant, zero or huge dimensions")
+    require(played.excess.low > 0.05, f"{attack.__name__} breaks on constant, zero or huge dimensions")
 
 
 def attack_is_at_floor_on_random_vectors(attack: Any) -> None:
@@ -179,7 +179,7 @@ def attack_is_at_floor_on_random_vectors(attack: Any) -> None:
         lineup=Lineup("noise", {"other noise": noise, "more noise": noise}),
     )
     played = play(game, attack(seed=1), game.deal(blind), seed=1)
-    _require(played.excess.low < 0.05, f"{attack.__name__} beats the floor on random vectors: {played.excess}")
+    require(played.excess.low < 0.05, f"{attack.__name__} beats the floor on random vectors: {played.excess}")
 
 
 def defense_transforms(defense: Any) -> None:
@@ -189,16 +189,17 @@ def defense_transforms(defense: Any) -> None:
     ids = [f"record {i}" for i in range(len(vectors))]
     fitted = defense(seed=2).fit(vectors)
     first, second = (np.asarray(made.transform(vectors, ids)) for made in (fitted, defense(seed=2).fit(vectors)))
-    _require(bool(np.array_equal(vectors, before)), f"{defense.__name__} changes its input")
-    _require(len(first) == len(vectors), f"{defense.__name__} gives {len(first)} rows for {len(vectors)}")
-    _require(bool(np.isfinite(first).all()), f"{defense.__name__} gives NaN or infinite values")
-    _require(bool(np.array_equal(first, second)), f"{defense.__name__} gives different vectors for one seed")
+    require(bool(np.array_equal(vectors, before)), f"{defense.__name__} changes its input")
+    require(len(first) == len(vectors), f"{defense.__name__} gives {len(first)} rows for {len(vectors)}")
+    require(bool(np.isfinite(first).all()), f"{defense.__name__} gives NaN or infinite values")
+    require(bool(np.array_equal(first, second)), f"{defense.__name__} gives different vectors for one seed")
     backwards = np.asarray(fitted.transform(vectors[::-1][:7], ids[::-1][:7]))
     same = bool(np.allclose(backwards, first[::-1][:7], atol=1e-5))
-    _require(same, f"{defense.__name__}: what a record becomes depends on the order of calls, not on its id alone")
+    require(same, f"{defense.__name__}: what a record becomes depends on the order of calls, not on its id alone")
 
 
-def _require(condition: bool, message: str) -> None:
+def require(condition: bool, message: str) -> None:
+    """Fail with a sentence where something is not as it must be."""
     if not condition:
         raise AssertionError(message)
 

@@ -16,7 +16,7 @@ import numpy as np
 from unembed.artifacts import Artifacts, Json, Recipe
 from unembed.artifacts.base import plain_identity
 from unembed.errors import PluginError
-from unembed.testing.checks import _require
+from unembed.testing.checks import require
 
 T = TypeVar("T")
 #: So many kills at most, spread over all files that are written.
@@ -41,29 +41,29 @@ def recipe_checks(
     """Every check of a recipe, for test suites that want one test each."""
 
     def identity_names_every_input(recipe: Recipe[T]) -> None:
-        _require(bool(changed), "'changed' is empty: give a recipe with another input")
+        require(bool(changed), "'changed' is empty: give a recipe with another input")
         plain = [_plain(one) for one in (recipe, recipe, *changed)]
-        _require(plain[0] == plain[1], "identity is another one when it is asked for again")
+        require(plain[0] == plain[1], "identity is another one when it is asked for again")
         apart = {json.dumps(one, sort_keys=True) for one in plain}
-        _require(len(apart) == len(plain) - 1, "identity is the same although an input is another")
+        require(len(apart) == len(plain) - 1, "identity is the same although an input is another")
 
     def same_identity_same_thing(recipe: Recipe[T]) -> None:
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
             first, second = (behaviour(recipe.make(Path(place))) for place in (one, other))
-        _require(_same(first, second), "made twice, it behaves in two ways")
+        require(_same(first, second), "made twice, it behaves in two ways")
 
     def load_gives_what_was_saved(recipe: Recipe[T]) -> None:
         with tempfile.TemporaryDirectory() as work, tempfile.TemporaryDirectory() as place:
             made = recipe.make(Path(work))
             recipe.save(made, Path(place))
-            _require(_same(behaviour(made), behaviour(recipe.load(Path(place)))), "loaded, it behaves in another way")
+            require(_same(behaviour(made), behaviour(recipe.load(Path(place)))), "loaded, it behaves in another way")
 
     def what_is_kept_is_not_made_again(recipe: Recipe[T]) -> None:
         counted = _Counted(recipe)
         with tempfile.TemporaryDirectory() as folder:
             for _ in range(2):
                 Artifacts(Path(folder)).get(counted)
-        _require(counted.made == 1, f"asked for twice, it was made {counted.made} times")
+        require(counted.made == 1, f"asked for twice, it was made {counted.made} times")
 
     def nothing_half_is_taken_for_whole(recipe: Recipe[T]) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -71,18 +71,18 @@ def recipe_checks(
             if told is None:
                 raise AssertionError("the process that makes it dies")
             identity, steps, pickles = told
-            _require(identity == _plain(recipe), "identity is another one in another process")
-            _require(not pickles, f"load opens a pickle: {', '.join(pickles)}")
+            require(identity == _plain(recipe), "identity is another one in another process")
+            require(not pickles, f"load opens a pickle: {', '.join(pickles)}")
             whole = behaviour(Artifacts(Path(folder) / "whole").get(recipe))
             for step in np.unique(np.linspace(1, steps, MOST_KILLS).astype(int)).tolist():
                 killed = Path(folder) / str(step)
-                _require(_alone(recipe, killed, step) is None, "it writes other files when it is made again")
+                require(_alone(recipe, killed, step) is None, "it writes other files when it is made again")
                 where = f"killed at file {step} of {steps} and begun again"
                 try:
                     again = behaviour(Artifacts(killed).get(recipe))
                 except Exception as error:
                     raise AssertionError(f"{where}, it can't be made: {type(error).__name__}") from error
-                _require(_same(whole, again), f"{where}, it behaves in another way")
+                require(_same(whole, again), f"{where}, it behaves in another way")
 
     yield from (identity_names_every_input, same_identity_same_thing, load_gives_what_was_saved)
     yield from (what_is_kept_is_not_made_again, nothing_half_is_taken_for_whole)
