@@ -7,19 +7,17 @@ not measured; BERT-base uncased is the paper's, with the mean of the last layer 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
-from unembed.errors import CannotMeasureError
 from unembed.games.inversion import InversionGame
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Reproduction, Size
-from unembed.papers.cells import Cell, run_cells
-from unembed.papers.lab import RECIPES, Lab, pick_encoders
-from unembed.papers.scoring import AttackSpec, attempt, rows_of, song_metrics
-from unembed.papers.song_deals import PIECES, SongDeals
-from unembed.papers.stand_ins import CROSS, IN, USUAL, Amounts, song_sides
-from unembed.seeds import seed_for
+from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Size
+from unembed.papers.data import CROSS, IN, USUAL, Amounts, song_texts
+from unembed.papers.encoders import RECIPES, Encoders
+from unembed.papers.rows import HEADLINE, AttackSpec, Row, Table, played, refused
+from unembed.papers.song2020_deals import piece_deal, word_deal
 
 #: L1 penalty and threshold as printed in 6.2; they were tuned there, and fit no other word matrix.
 PRINTED_PENALTY = {"penalty": 0.1, "threshold": 0.01}
@@ -31,6 +29,18 @@ ABSENT = {
     "ALBERT": "no ALBERT weights are at hand",
 }
 METRICS = ("precision", "recall", "F1")
+#: What ends the title of an attack on word pieces.
+PIECES = ", word pieces"
+PRINTED = {"precision": "precision", "recall": "recall", "f1": "F1"}
+FOR_PIECES = {
+    **PRINTED,
+    "f1_per_text": "F1 per text",
+    "piece_precision": "piece precision",
+    "piece_recall": "piece recall",
+    "piece_f1": "piece F1",
+}
+FOR_WORDS = {**PRINTED, "f1_per_text": "F1 per text", HEADLINE: "content F1", **FOR_PIECES}
+BOTH = (IN, CROSS)
 CORPUS = (
     "Novels by other authors stand in for BookCorpus (no author on both sides; the paper only kept sentences apart), "
     "so there are fewer pairs than the paper's 200,000 and 800,000."
@@ -56,79 +66,54 @@ def printed(attack: str, domains: Sequence[str], **rows: tuple[float, ...]) -> t
     )
 
 
-class _SongTable:
-    """What the two tables share: sides, deals, one cell for each attack, encoder and domain."""
+@dataclass(frozen=True)
+class Plan:
+    """An attack, the domains it is tried in, and the most targets it is given."""
 
-    facts: ClassVar[ExperimentFacts]
-    encoders: ClassVar[dict[Size, tuple[str, ...]]]
-    known: ClassVar[tuple[str, ...]]
-    amounts: ClassVar[dict[Size, Amounts]] = USUAL
-    vocabulary: ClassVar[dict[Size, int]] = {"smoke": 2_000, "small": 20_000, "full": 20_000}
+    attack: AttackSpec
+    domains: tuple[str, ...] = BOTH
+    most: int | None = None
 
-    def attacks(self, size: Size) -> list[tuple[AttackSpec, tuple[str, ...], int | None]]:
-        """Each attack with its domains and the most targets it is given."""
+
+class _SongTable(Table):
+    """What the two tables share: one row for each attack, encoder and domain."""
+
+    amounts: ClassVar[Mapping[Size, Amounts]] = USUAL
+
+    def attacks(self, size: Size) -> list[Plan]:
+        """The attacks of a size."""
         raise NotImplementedError
 
-    def run(self, conditions: Conditions) -> Reproduction:
-        """Measure every row that the machine has the encoder for."""
-        chosen = pick_encoders(conditions.encoders, self.encoders[conditions.size], self.known)
-        sides = song_sides(conditions, self.amounts[conditions.size])
-        deals = SongDeals(Lab(conditions, sides.fit, sides.language), sides)
-        cells = [
-            self._cell(deals, conditions, key, domain, spec, most)
-            for key in chosen
-            for domain in (IN, CROSS)
-            for spec, domains, most in self.attacks(conditions.size)
-            if domain in domains and (key == "bert-mean" or not spec.title.endswith(PIECES))
-        ]
-        if not conditions.encoders:
-            cells += list(self._absent(conditions.size))
-        return run_cells(self.facts, cells, conditions, (*sides.notes, POOLED))
+    def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
+        """Every attack on words, on word pieces where they are BERT's, and the paper's models that can't be had."""
+        size = conditions.size
+        texts = song_texts(conditions, self.amounts[size])
+        lab = Encoders(conditions, texts.fit, texts.language)
+        rows = []
+        for key, domain, plan in ((k, d, p) for k in encoders for d in BOTH for p in self.attacks(size)):
+            pieces = plan.attack.title.endswith(PIECES)
+            if domain not in plan.domains or (pieces and key != "bert-mean"):
+                continue
+            game = InversionGame(vocabulary_size=2_000 if size == "smoke" else 20_000, max_targets=plan.most)
+            dealt = partial(piece_deal if pieces else word_deal, lab, texts, key, domain, game)
+            name = setting(plan.attack.title, RECIPES[key].title, domain)
+            identity = {**lab.identity(key), "data": texts.fingerprint}
+            names = FOR_PIECES if pieces else FOR_WORDS
+            row = played(conditions, plan.attack, game, dealt, name, names, identity)
+            rows.append(self._beside_words(row) if pieces else row)
+        for model, reason in {} if conditions.encoders else ABSENT.items():
+            settings = [setting(p.attack.title, model, domain) for p in self.attacks(size) for domain in p.domains]
+            rows += [refused(name, reason) for name in settings if self.facts.printed(name, "F1") is not None]
+        return rows, (*texts.notes, POOLED)
 
-    def _cell(
-        self,
-        deals: SongDeals,
-        conditions: Conditions,
-        key: str,
-        domain: str,
-        spec: AttackSpec,
-        most: int | None,
-    ) -> Cell:
-        name = setting(spec.title, RECIPES[key].title, domain)
-        game = InversionGame(vocabulary_size=self.vocabulary[conditions.size], max_targets=most)
+    def _beside_words(self, row: Row) -> Row:
+        """What is printed may mean words or word pieces, so it stands beside both."""
 
         def measure() -> list[Measured]:
-            attack = spec.make(conditions)
-            whole = not spec.title.endswith(PIECES)
-            deal = deals.deal(key, domain, game) if whole else deals.piece_deal(key, domain, game)
-            seed = seed_for(conditions.seed, "play", key, domain, spec.title)
-            metrics = [m for m in song_metrics(deal.truth, seed) if whole or m[0] != "content F1"]
-            rows = rows_of(metrics, attempt(game, attack, deal, seed), setting=name)
-            # What is printed may mean words or word pieces, so it stands by both.
-            return [replace(row, published=self.facts.printed(name.replace(PIECES, ""), row.metric)) for row in rows]
+            words = row.setting.replace(PIECES, "")
+            return [replace(found, published=self.facts.printed(words, found.metric)) for found in row.measure()]
 
-        identity = {
-            **deals.lab.identity(key),
-            **spec.identity(),
-            "data": deals.sides.fingerprint,
-            "game": game.get_params(),
-        }
-        return Cell(name, identity, measure)
-
-    def _absent(self, size: Size) -> Iterator[Cell]:
-        for model, reason in ABSENT.items():
-            for spec, domains, _ in self.attacks(size):
-                for domain in domains:
-                    name = setting(spec.title, model, domain)
-                    if self.facts.printed(name, "F1") is not None:
-                        yield Cell(name, {}, _refuse(reason))
-
-
-def _refuse(reason: str) -> Callable[[], list[Measured]]:
-    def measure() -> list[Measured]:
-        raise CannotMeasureError(reason)
-
-    return measure
+        return replace(row, measure=measure)
 
 
 class Table2(_SongTable):
@@ -142,7 +127,7 @@ class Table2(_SongTable):
         published=(
             *printed(
                 "MLC",
-                (IN, CROSS),
+                BOTH,
                 LSTM=(90.53, 39.35, 54.86, 87.71, 32.91, 47.86),
                 Transformer=(81.18, 26.07, 39.47, 77.34, 21.82, 34.04),
                 BERT=(89.70, 36.80, 52.19, 84.05, 30.28, 44.52),
@@ -150,7 +135,7 @@ class Table2(_SongTable):
             ),
             *printed(
                 "MSP",
-                (IN, CROSS),
+                BOTH,
                 LSTM=(61.69, 64.40, 63.02, 59.52, 62.20, 60.83),
                 Transformer=(53.59, 55.72, 54.63, 51.37, 52.78, 52.07),
                 BERT=(60.21, 59.31, 59.76, 55.18, 55.44, 55.31),
@@ -165,13 +150,13 @@ class Table2(_SongTable):
         headline="F1",
     )
     known: ClassVar[tuple[str, ...]] = ("bert-mean", "bert-first", "minilm", "bge", "use-lite", "word2vec", "tfidf")
-    encoders: ClassVar[dict[Size, tuple[str, ...]]] = {
+    encoders: ClassVar[Mapping[Size, tuple[str, ...]]] = {
         "smoke": ("tfidf",),
         "small": ("bert-mean", "minilm"),
         "full": ("bert-mean", "bert-first", "minilm", "bge"),
     }
 
-    def attacks(self, size: Size) -> list[tuple[AttackSpec, tuple[str, ...], int | None]]:
+    def attacks(self, size: Size) -> list[Plan]:
         """The paper's two, over words and over BERT's word pieces, and the first with a tuned threshold."""
         brief = {"epochs": 2, "min_steps": 20} if size == "smoke" else {}
         trained: dict[Size, dict[str, Any]] = {
@@ -181,13 +166,12 @@ class Table2(_SongTable):
         }
         sets = {"form": "song", **trained[size]}
         tuned = {"threshold": "tuned", **({"batch_size": 1024} if size == "full" else {})}
-        both = (IN, CROSS)
         return [
-            (AttackSpec("MLC", "inversion/mlc", {"scaling": "none", **brief}), both, None),
-            (AttackSpec("MLC, tuned", "inversion/mlc", {**tuned, **brief}), both, None),
-            (AttackSpec("MSP", "inversion/msp", sets), both, None),
-            (AttackSpec(f"MLC{PIECES}", "inversion/mlc", {"scaling": "none", **brief}), both, None),
-            (AttackSpec(f"MSP{PIECES}", "inversion/msp", sets), both, None),
+            Plan(AttackSpec("MLC", "inversion/mlc", {"scaling": "none", **brief})),
+            Plan(AttackSpec("MLC, tuned", "inversion/mlc", {**tuned, **brief})),
+            Plan(AttackSpec("MSP", "inversion/msp", sets)),
+            Plan(AttackSpec(f"MLC{PIECES}", "inversion/mlc", {"scaling": "none", **brief})),
+            Plan(AttackSpec(f"MSP{PIECES}", "inversion/msp", sets)),
         ]
 
 
@@ -210,7 +194,7 @@ class Table1(_SongTable):
             ),
             *printed(
                 "Equation 7",
-                (IN, CROSS),
+                BOTH,
                 LSTM=(63.68, 56.69, 59.98, 57.98, 48.05, 52.55),
                 Transformer=(65.32, 60.39, 62.76, 59.97, 54.45, 57.08),
                 BERT=(50.28, 49.17, 49.72, 46.44, 43.73, 45.05),
@@ -224,20 +208,20 @@ class Table1(_SongTable):
         headline="F1",
     )
     known: ClassVar[tuple[str, ...]] = ("bert-mean", "minilm", "bge", "use-lite", "word2vec", "glove")
-    amounts: ClassVar[dict[Size, Amounts]] = {**USUAL, "full": Amounts(50_000, 50_000, 2_000)}
-    encoders: ClassVar[dict[Size, tuple[str, ...]]] = {
+    amounts: ClassVar[Mapping[Size, Amounts]] = {**USUAL, "full": Amounts(50_000, 50_000, 2_000)}
+    encoders: ClassVar[Mapping[Size, tuple[str, ...]]] = {
         "smoke": ("word2vec",),
         "small": ("bert-mean", "minilm", "word2vec", "use-lite"),
         "full": ("bert-mean", "minilm", "bge", "word2vec", "use-lite"),
     }
 
-    def attacks(self, size: Size) -> list[tuple[AttackSpec, tuple[str, ...], int | None]]:
+    def attacks(self, size: Size) -> list[Plan]:
         """Equation 5 needs no pairs, so it has one domain."""
         few: dict[Size, int] = {"smoke": 4, "small": 24, "full": 200}
         brief = {"steps": 5} if size == "smoke" else {}
         return [
-            (AttackSpec("Equation 5", "inversion/relaxation", brief), (IN,), few[size]),
-            (AttackSpec("Equation 6", "inversion/layer-map", brief), (IN, CROSS), few[size]),
-            (AttackSpec("Equation 7", "inversion/sparse-coding", {}), (IN, CROSS), None),
-            (AttackSpec("Equation 7, 0.1 and 0.01", "inversion/sparse-coding", PRINTED_PENALTY), (IN,), None),
+            Plan(AttackSpec("Equation 5", "inversion/relaxation", brief), (IN,), few[size]),
+            Plan(AttackSpec("Equation 6", "inversion/layer-map", brief), BOTH, few[size]),
+            Plan(AttackSpec("Equation 7", "inversion/sparse-coding", {})),
+            Plan(AttackSpec("Equation 7, 0.1 and 0.01", "inversion/sparse-coding", PRINTED_PENALTY), (IN,)),
         ]

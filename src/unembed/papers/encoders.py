@@ -19,9 +19,11 @@ from unembed.encoders import ENCODERS, build_encoder
 from unembed.encoders.base import Encoder, Vectors
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache, default_cache_folder
 from unembed.errors import DataError, UnknownNameError
+from unembed.games.base import Material
+from unembed.games.threat import ADVERSARIES
 from unembed.papers.base import Conditions
-from unembed.papers.packed import is_packed, unpack
-from unembed.papers.stand_ins import data_folder
+from unembed.papers.data import data_folder
+from unembed.papers.packed_models import is_packed, unpack
 
 MODELS_VARIABLE = "UNEMBED_MODELS"
 
@@ -69,7 +71,7 @@ def pick_encoders(asked: Sequence[str], usual: Sequence[str], known: Sequence[st
     return tuple(asked) or tuple(usual)
 
 
-class Lab:
+class Encoders:
     """Makes encoders and vectors for one run of an experiment; holds those of one encoder at a time.
 
     Fitted encoders learn from ``fit``, those that learn abroad from ``abroad`` where it is given.
@@ -93,15 +95,39 @@ class Lab:
 
     def vectors(self, key: str, corpus: Corpus, layer: int | None = None) -> Vectors:
         """The vectors of a corpus, from memory or from the cache where they are there."""
-        encoder = self.encoder(key, layer)
+        cached = self._cached(key, layer)
         if corpus.fingerprint not in self._vectors:
-            told = self.conditions.progress
-            title = f"encoding with {key}"
-            cached = CachedEncoder(
-                encoder, EmbeddingCache(), progress=None if told is None else lambda done, of: told(title, done, of)
-            )
             self._vectors[corpus.fingerprint] = cached.encode(corpus.texts)
         return self._vectors[corpus.fingerprint]
+
+    def material(
+        self,
+        key: str,
+        target: Corpus,
+        known: Corpus,
+        adversary: str,
+        seed: int,
+        *,
+        groups: Sequence[object] | None = None,
+        layer: int | None = None,
+    ) -> Material:
+        """What a game deals from: both sides' texts and vectors, and the encoder to answer queries."""
+        return Material(
+            target=target,
+            known=known,
+            target_vectors=self.vectors(key, target, layer),
+            known_vectors=self.vectors(key, known, layer),
+            encode=self._cached(key, layer).encode,
+            adversary=ADVERSARIES[adversary],
+            seed=seed,
+            groups=groups,
+            encoder=self.encoder(key, layer),
+        )
+
+    def _cached(self, key: str, layer: int | None) -> Encoder:
+        told, title = self.conditions.progress, f"encoding with {key}"
+        progress = None if told is None else lambda done, of: told(title, done, of)
+        return CachedEncoder(self.encoder(key, layer), EmbeddingCache(), progress=progress)
 
     def identity(self, key: str, layer: int | None = None) -> dict[str, Any]:
         """What tells this encoder from another, without fitting it."""
