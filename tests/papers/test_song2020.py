@@ -16,7 +16,7 @@ from unembed.papers import EXPERIMENTS, Conditions
 from unembed.papers.base import ExperimentFacts
 from unembed.papers.data import IN, Amounts, song_texts
 from unembed.papers.encoders import Encoders
-from unembed.papers.song2020_deals import piece_deal, word_deal
+from unembed.papers.song2020_inversion import piece_deal, word_deal
 
 Run = Callable[..., dict[str, Any]]
 

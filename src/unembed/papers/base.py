@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from unembed.audit.prepare import Progress
@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 #: ``smoke`` shows that it runs, on invented text; ``small`` fits a laptop; ``full`` is as large as the data allow.
 Size = Literal["smoke", "small", "full"]
 SIZES: tuple[Size, ...] = ("smoke", "small", "full")
+T = TypeVar("T")
+
+
+def by_size(smoke: T, small: T, full: T) -> dict[Size, T]:
+    """What something is at each size."""
+    return {"smoke": smoke, "small": small, "full": full}
 
 
 @dataclass(frozen=True)

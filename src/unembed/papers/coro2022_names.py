@@ -12,7 +12,7 @@ without the name. Per-name figures can't be laid beside the printed ones, which 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -24,7 +24,7 @@ from unembed.errors import CannotMeasureError
 from unembed.games.names import NamesGame, NameTable
 from unembed.games.rounds import play_round
 from unembed.metrics.estimate import Estimate, wilson
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Size
+from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, by_size
 from unembed.papers.coro2022_words import ENGLISH, SENTENCE, WORDS, msp, training_note
 from unembed.papers.data import CROSS, IN, Amounts, Texts, coro_texts, joined, read, sample
 from unembed.papers.encoders import RECIPES, Encoders
@@ -74,19 +74,11 @@ class _NameTable(Table):
     """What both tables share."""
 
     known: ClassVar[tuple[str, ...]] = ("hashing", "tfidf", *SENTENCE)
-    encoders: ClassVar[Mapping[Size, tuple[str, ...]]] = {
-        "smoke": ("hashing",),
-        "small": ("minilm",),
-        "full": ("minilm",),
-    }
+    encoders = by_size(("hashing",), ("minilm",), ("minilm",))
     foreign: ClassVar[bool]
     asked: ClassVar[int] = 4
     put_in: ClassVar[int] = 10
-    amounts: ClassVar[Mapping[Size, Amounts]] = {
-        "smoke": Amounts(500, 300, 200),
-        "small": Amounts(6_000, 8_000, 20_000),
-        "full": Amounts(None, 200_000, 50_000),
-    }
+    amounts = by_size(Amounts(500, 300, 200), Amounts(6_000, 8_000, 20_000), Amounts(None, 200_000, 50_000))
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """One row for each encoder, which holds the whole table."""

@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix
 from unembed.games.base import Deal, Scores
 from unembed.games.inversion import InversionGame, InversionGuess, InversionKnowledge, InversionTruth, words_of
 from unembed.games.rounds import play_round
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Size
+from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, by_size
 from unembed.papers.coro2022_words import (
     ALL,
     ITALIAN,
@@ -99,16 +99,8 @@ class Table54(Table):
         headline="F1",
     )
     known: ClassVar[tuple[str, ...]] = ALL
-    encoders: ClassVar[Mapping[Size, tuple[str, ...]]] = {
-        "smoke": ("hashing",),
-        "small": ("hashing", "minilm"),
-        "full": tuple(MODELS),
-    }
-    amounts: ClassVar[Mapping[Size, Amounts]] = {
-        "smoke": Amounts(500, 400, 10),
-        "small": Amounts(3_000, 3_000, 60),
-        "full": Amounts(None, 200_000, 1_500),
-    }
+    encoders = by_size(("hashing",), ("hashing", "minilm"), tuple(MODELS))
+    amounts = by_size(Amounts(500, 400, 10), Amounts(3_000, 3_000, 60), Amounts(None, 200_000, 1_500))
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """Every encoder, adversary and way of training that the thesis has."""

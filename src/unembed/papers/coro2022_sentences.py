@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 from unembed.audit.curve import log_spaced
 from unembed.games.inversion import InversionGame
-from unembed.papers.base import Conditions, ExperimentFacts, Size
+from unembed.papers.base import Conditions, ExperimentFacts, by_size
 from unembed.papers.coro2022_words import (
     ALL,
     AMOUNTS,
@@ -29,7 +29,7 @@ from unembed.papers.data import CROSS, IN, coro_texts, sample
 from unembed.papers.rows import AttackSpec, Names, Row, Table, played
 
 #: Points of the curve over the number of pairs.
-POINTS: dict[Size, int] = {"smoke": 2, "small": 4, "full": 7}
+POINTS = by_size(2, 4, 7)
 MEANS = (
     "figures are means over texts (eq. 4.6 to 4.8) of content words of the adversary's vocabulary; of the cross-domain "
     "adversary only words that both adversaries know count"
@@ -56,11 +56,7 @@ class _SentenceTable(Table):
     """What the experiments on sentences share: their texts, one deal after another, what figures mean."""
 
     known: ClassVar[tuple[str, ...]] = ALL
-    encoders: ClassVar[Mapping[Size, tuple[str, ...]]] = {
-        "smoke": ("hashing",),
-        "small": ("minilm",),
-        "full": ("minilm",),
-    }
+    encoders = by_size(("hashing",), ("minilm",), ("minilm",))
     language: ClassVar[str] = "it"
     names: ClassVar[Names] = {**PLAIN, **WEIGHTED}
 
@@ -94,11 +90,7 @@ class Table52(_SentenceTable):
         departures=ITALIAN,
         headline="F1",
     )
-    encoders: ClassVar[Mapping[Size, tuple[str, ...]]] = {
-        "smoke": ("tfidf", "hashing"),
-        "small": ("hashing", "lsa-tfidf", "doc2vec", "minilm"),
-        "full": tuple(MODELS),
-    }
+    encoders = by_size(("tfidf", "hashing"), ("hashing", "lsa-tfidf", "doc2vec", "minilm"), tuple(MODELS))
 
     def rows_of(self, deals: ContentDeals, key: str, conditions: Conditions) -> list[Row]:
         """One row for each adversary."""
@@ -160,11 +152,7 @@ class Figure51(_SentenceTable):
         headline="F1",
         axis="pairs the adversary holds",
     )
-    encoders: ClassVar[Mapping[Size, tuple[str, ...]]] = {
-        "smoke": ("hashing",),
-        "small": ("hashing", "minilm"),
-        "full": ("hashing", "minilm"),
-    }
+    encoders = by_size(("hashing",), ("hashing", "minilm"), ("hashing", "minilm"))
     names: ClassVar[Names] = PLAIN
 
     def rows_of(self, deals: ContentDeals, key: str, conditions: Conditions) -> list[Row]:

@@ -21,7 +21,7 @@ from unembed.corpora.words import Vocabulary, build_vocabulary, word_sets
 from unembed.errors import CannotMeasureError
 from unembed.games.base import Deal
 from unembed.games.inversion import InversionKnowledge, InversionTruth
-from unembed.papers.base import Conditions, Published, Size
+from unembed.papers.base import Conditions, Published, Size, by_size
 from unembed.papers.data import CROSS, IN, Amounts, Texts
 from unembed.papers.encoders import Encoders
 from unembed.papers.rows import AttackSpec
@@ -49,11 +49,7 @@ METRICS = (*PLAIN.values(), *WEIGHTED.values())
 #: Encoders that may be asked for.
 ALL = tuple(dict.fromkeys((*MODELS, *SENTENCE)))
 WORDS = 20_000
-AMOUNTS: dict[Size, Amounts] = {
-    "smoke": Amounts(300, 300, 50),
-    "small": Amounts(3_000, 3_000, 300),
-    "full": Amounts(None, 200_000, 10_000),
-}
+AMOUNTS = by_size(Amounts(300, 300, 50), Amounts(3_000, 3_000, 300), Amounts(None, 200_000, 10_000))
 ITALIAN = (
     "Crime news of one Italian paper stand in for the economy pages of another; Italian news, speeches and novels "
     "(55,000 sentences, fewer than in-domain, where the thesis has five times as many) for its other sections. "
@@ -95,11 +91,11 @@ def msp(size: Size, pairs: int | None = None, **params: Any) -> AttackSpec:
 
     ``pairs`` where they may be few.
     """
-    shorter: dict[Size, dict[str, Any]] = {
-        "smoke": {"epochs": 1, "min_steps": 10, "hidden": 32},
-        "small": {"epochs": 15, "patience": 4},
-        "full": {"epochs": 60, "batch_size": 1024, "learning_rate": 2e-3, "patience": 6},
-    }
+    shorter: Mapping[Size, dict[str, Any]] = by_size(
+        {"epochs": 1, "min_steps": 10, "hidden": 32},
+        {"epochs": 15, "patience": 4},
+        {"epochs": 60, "batch_size": 1024, "learning_rate": 2e-3, "patience": 6},
+    )
     chosen = shorter[size]
     if size == "full" and pairs is not None and pairs < FEW:
         chosen = {"epochs": 60, "batch_size": 128, "learning_rate": 1e-3, "min_steps": 5_000}
@@ -108,12 +104,12 @@ def msp(size: Size, pairs: int | None = None, **params: Any) -> AttackSpec:
 
 def training_note(size: Size) -> str:
     """How the attack's training differs from the thesis's 100 epochs of batches of 64 at 0.0004."""
-    said: dict[Size, str] = {
-        "smoke": "one epoch of a network of 32 units",
-        "small": "up to 15 epochs, on too few pairs for the printed figures",
-        "full": "up to 60 epochs of batches of 1,024 at 0.002, stopped after 6 without gain (fewer than 20,000 pairs: "
+    said = by_size(
+        "one epoch of a network of 32 units",
+        "up to 15 epochs, on too few pairs for the printed figures",
+        "up to 60 epochs of batches of 1,024 at 0.002, stopped after 6 without gain (fewer than 20,000 pairs: "
         "batches of 128 at 0.001, stopped after 10)",
-    }
+    )
     return f"training: {said[size]}, where the thesis has up to 100 epochs of batches of 64 at 0.0004"
 
 

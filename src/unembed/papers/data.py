@@ -27,7 +27,7 @@ from unembed.corpora.duplicates import drop_duplicates, remove_leaks
 from unembed.corpora.paragraphs import Paragraphs, build_paragraphs, cut_into_sentences, keep_sentences
 from unembed.corpora.splits import split_corpus
 from unembed.errors import DataError
-from unembed.papers.base import Conditions, Size
+from unembed.papers.base import Conditions, by_size
 from unembed.seeds import generator, seed_for
 
 #: Texts that an encoder learns from at most: Doc2Vec passes twenty times over them.
@@ -256,8 +256,4 @@ def joined(parts: Sequence[Corpus], name: str) -> Corpus:
 
 
 #: How many targets, known and cross-domain texts the sizes mean unless an experiment says otherwise.
-USUAL: dict[Size, Amounts] = {
-    "smoke": Amounts(300, 300, 50),
-    "small": Amounts(3_000, 3_000, 300),
-    "full": Amounts(None, 150_000, 5_000),
-}
+USUAL = by_size(Amounts(300, 300, 50), Amounts(3_000, 3_000, 300), Amounts(None, 150_000, 5_000))

@@ -12,25 +12,17 @@ from numpy.typing import NDArray
 from unembed.attacks.keyword.alignment import TwoSides
 from unembed.games.keyword import KeywordKnowledge
 from unembed.metrics.estimate import mean
-from unembed.papers.base import ExperimentFacts, Measured, Published, Size
+from unembed.papers.base import ExperimentFacts, Measured, Published, by_size
 from unembed.papers.data import sample
 from unembed.papers.encoders import RECIPES
 from unembed.papers.pan2020_keywords import AT_REAL_SHARE, CORPORA, DANN, MLP, OURS, SVM, Bench, KeywordTable, setting
 from unembed.papers.pan2020_texts import EXTERNAL, NUMBERS, SHADOW, fewer
 from unembed.papers.rows import HEADLINE, Names, Row
 
-SHADOWS: dict[Size, tuple[int, ...]] = {
-    "smoke": (20, 60),
-    "small": (20, 50, 100, 200),
-    "full": (20, 50, 100, 200, 500, 1_000),
-}
-SHARES: dict[Size, tuple[int, ...]] = {"smoke": (20, 100), "small": (5, 25, 100), "full": (5, 10, 25, 50, 75, 100)}
-UNITS: dict[Size, tuple[int, ...]] = {"smoke": (5, 25), "small": (5, 25, 100), "full": (5, 10, 25, 50, 100, 200)}
-VICTIMS: dict[Size, tuple[int, ...]] = {
-    "smoke": (250,),
-    "small": (300, 1_000),
-    "full": (500, 1_000, 2_000, 5_000, 10_000),
-}
+SHADOWS = by_size((20, 60), (20, 50, 100, 200), (20, 50, 100, 200, 500, 1_000))
+SHARES = by_size((20, 100), (5, 25, 100), (5, 10, 25, 50, 75, 100))
+UNITS = by_size((5, 25), (5, 25, 100), (5, 10, 25, 50, 100, 200))
+VICTIMS = by_size((250,), (300, 1_000), (500, 1_000, 2_000, 5_000, 10_000))
 PANELS = {
     "shadow": "accuracy by texts of the shadow corpus (c)",
     "external": "accuracy by percent of the external corpus (d)",

@@ -9,9 +9,9 @@ each other. Beside the paper's classifier stand signatures learnt from made-up t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,15 +21,11 @@ from scipy.sparse import issparse
 from unembed.attacks.fingerprint import Signature, SignatureBook, identify, learn_from_encoder
 from unembed.attacks.fingerprint.classifier import EncoderClassifier
 from unembed.attacks.fingerprint.directions import directions
-from unembed.corpora.corpus import Corpus
-from unembed.encoders import build_encoder
-from unembed.encoders.base import Encoder
-from unembed.encoders.cache import CachedEncoder, EmbeddingCache
 from unembed.games.fingerprint import FingerprintKnowledge
 from unembed.metrics.estimate import mean
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Size
+from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, by_size
 from unembed.papers.data import read, sample
-from unembed.papers.encoders import MODELS_VARIABLE, find_model
+from unembed.papers.encoders import Encoders, Recipe, missing_weights
 from unembed.papers.rows import Row, Table, refused
 from unembed.seeds import generator, seed_for
 
@@ -38,34 +34,26 @@ SETS = (1, 10, 100)
 PERCEPTRON, SIGNATURES = "perceptron (d-200-k)", "signatures from made-up text"
 
 
-@dataclass(frozen=True)
-class Maker:
-    """One encoder of the same dimension as the others, and the network it is a part of."""
-
-    encoder: str
-    network: str
-    options: dict[str, Any] = field(default_factory=dict)
-    weights: str | None = None
+def _part(network: str, weights: str, **options: Any) -> Recipe:
+    return Recipe(network, "minilm" if network == "MiniLM" else "transformer", options, weights)
 
 
-def _layer(number: int) -> Maker:
-    return Maker("minilm", "MiniLM", {"layer": number, "normalise": False})
-
-
-MAKERS: dict[str, Maker] = {
-    "minilm": Maker("minilm", "MiniLM"),
-    "minilm-first": Maker("minilm", "MiniLM", {"pooling": "first", "normalise": False}),
-    **{f"minilm-layer{n}": _layer(n) for n in range(6)},
-    "bge": Maker("transformer", "bge", {"pooling": "first", "normalise": True}, "bge-small-en-v1.5"),
-    "bge-mean": Maker("transformer", "bge", {"pooling": "mean", "normalise": True}, "bge-small-en-v1.5"),
-    "tfidf": Maker("tfidf", "tfidf", {"max_features": DIMENSION}),
-    "hashing": Maker("hashing", "hashing", {"features": DIMENSION}),
-    "lsa-tfidf": Maker("lsa", "lsa-tfidf", {"components": DIMENSION}),
-    "lsa-hashing": Maker("lsa", "lsa-hashing", {"components": DIMENSION, "base": "hashing"}),
-    "word2vec": Maker("word2vec", "word2vec", {"dimension": DIMENSION}),
-    "fasttext": Maker("fasttext", "fasttext", {"dimension": DIMENSION, "buckets": 50_000}),
-    "glove": Maker("glove", "glove", {"dimension": DIMENSION, "iterations": 15}),
-    "doc2vec": Maker("doc2vec", "doc2vec", {"dimension": DIMENSION, "sample": 1e-3}),
+_MINILM, _BGE = partial(_part, "MiniLM", "all-MiniLM-L6-v2"), partial(_part, "bge", "bge-small-en-v1.5")
+#: Encoders of one dimension; the title is the network that they are a part of.
+MAKERS: dict[str, Recipe] = {
+    "minilm": _MINILM(),
+    "minilm-first": _MINILM(pooling="first", normalise=False),
+    **{f"minilm-layer{n}": _MINILM(layer=n, normalise=False) for n in range(6)},
+    "bge": _BGE(pooling="first", normalise=True),
+    "bge-mean": _BGE(pooling="mean", normalise=True),
+    "tfidf": Recipe("tfidf", "tfidf", {"max_features": DIMENSION}, fitted=True),
+    "hashing": Recipe("hashing", "hashing", {"features": DIMENSION}),
+    "lsa-tfidf": Recipe("lsa-tfidf", "lsa", {"components": DIMENSION}, fitted=True),
+    "lsa-hashing": Recipe("lsa-hashing", "lsa", {"components": DIMENSION, "base": "hashing"}, fitted=True),
+    "word2vec": Recipe("word2vec", "word2vec", {"dimension": DIMENSION}, fitted=True),
+    "fasttext": Recipe("fasttext", "fasttext", {"dimension": DIMENSION, "buckets": 50_000}, fitted=True),
+    "glove": Recipe("glove", "glove", {"dimension": DIMENSION, "iterations": 15}, fitted=True),
+    "doc2vec": Recipe("doc2vec", "doc2vec", {"dimension": DIMENSION, "sample": 1e-3}, fitted=True),
 }
 
 
@@ -79,11 +67,7 @@ class Scale:
     draws: int
 
 
-SCALES: dict[Size, Scale] = {
-    "smoke": Scale(60, 120, 400, 5),
-    "small": Scale(300, 200, 5_000, 40),
-    "full": Scale(2_000, 1_000, 20_000, 200),
-}
+SCALES = by_size(Scale(60, 120, 400, 5), Scale(300, 200, 5_000, 40), Scale(2_000, 1_000, 20_000, 200))
 
 
 class Figure9(Table):
@@ -103,24 +87,19 @@ class Figure9(Table):
         axis="vectors",
     )
     known: ClassVar[tuple[str, ...]] = tuple(MAKERS)
-    encoders: ClassVar[Mapping[Size, tuple[str, ...]]] = {
-        "smoke": ("tfidf", "hashing", "lsa-tfidf"),
-        "small": tuple(MAKERS),
-        "full": tuple(MAKERS),
-    }
+    encoders = by_size(("tfidf", "hashing", "lsa-tfidf"), tuple(MAKERS), tuple(MAKERS))
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """Both ways of telling on the same vectors."""
-        missing = [k for k in encoders if _weights(MAKERS[k], conditions) is None]
+        missing = {k: reason for k in encoders if (reason := missing_weights(MAKERS[k], conditions))}
         chosen = tuple(k for k in encoders if k not in missing)
         study = Study(conditions, chosen)
         identity = {"makers": {k: vars(MAKERS[k]) for k in chosen}, "data": study.fingerprint}
         identity |= EncoderClassifier().get_params()
-        reason = "the weights of {} are not on this machine: name the folder that holds them in {}"
         rows = [
             Row(PERCEPTRON, identity, study.perceptron_rows),
             Row(SIGNATURES, identity, study.signature_rows),
-            *(refused(key, reason.format(MAKERS[key].weights, MODELS_VARIABLE)) for key in missing),
+            *(refused(key, reason) for key, reason in missing.items()),
         ]
         return rows, [f"{len(chosen)} encoders of {DIMENSION} dimensions: {', '.join(chosen)}"]
 
@@ -153,23 +132,14 @@ class Study:
     @cached_property
     def vectors(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Signature]]:
         """Of every encoder: training vectors, test vectors, and the signature learnt from made-up text."""
+        encoders = Encoders(self.conditions, self.fit, recipes=MAKERS)
         train, test, learnt = {}, {}, {}
         for number, key in enumerate(self.chosen):
             if self.conditions.progress:
                 self.conditions.progress("encoders", number, len(self.chosen))
-            encoder = self._encoder(MAKERS[key])
-            train[key], test[key] = (_dense(encoder, texts) for texts in (self.train, self.test))
-            learnt[key] = learn_from_encoder(key, encoder)
+            train[key], test[key] = (_dense(encoders.vectors(key, texts)) for texts in (self.train, self.test))
+            learnt[key] = learn_from_encoder(key, encoders.cached(key))
         return train, test, learnt
-
-    def _encoder(self, maker: Maker) -> Encoder:
-        options = dict(maker.options)
-        if maker.weights:
-            options["model"] = _weights(maker, self.conditions)
-        if maker.network in ("MiniLM", "bge"):
-            options["device"] = self.conditions.device
-        made = build_encoder(maker.encoder, options, fit_texts=self.fit.texts)
-        return made if made.card.sparse else CachedEncoder(made, EmbeddingCache())
 
     def perceptron_rows(self) -> list[Measured]:
         """The paper's classifier, and how well its hidden layer and the raw vectors cluster."""
@@ -199,7 +169,7 @@ class Study:
         """Signatures: who ranks first, who is named, and who is named although nobody knows it."""
         _, _, learnt = self.vectors
         book = SignatureBook(tuple(learnt.values()))
-        networks = {k: MAKERS[k].network for k in self.chosen}
+        networks = {k: MAKERS[k].title for k in self.chosen}
 
         def told(key: str, rows: NDArray[np.int64], left_out: list[str]) -> tuple[str | None, str]:
             answer = identify(self.vectors[1][key][rows], book.without(left_out))
@@ -252,15 +222,8 @@ class Study:
         )
 
 
-def _weights(maker: Maker, conditions: Conditions) -> str | None:
-    """Where an encoder's weights are; empty where it needs none, None where they are missing."""
-    found = find_model(maker.weights, conditions) if maker.weights else ""
-    return None if found is None else str(found)
-
-
-def _dense(encoder: Encoder, corpus: Corpus) -> Any:
-    found: Any = encoder.encode(corpus.texts)
-    return found.toarray() if issparse(found) else np.asarray(found)
+def _dense(vectors: Any) -> Any:
+    return vectors.toarray() if issparse(vectors) else np.asarray(vectors)
 
 
 def _nearest_is_same(points: dict[str, Any]) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from unembed.games.base import Deal
 from unembed.games.keyword import KeywordGame
 from unembed.games.reassembly import ReassemblyGame
-from unembed.papers.base import Conditions, ExperimentFacts, Published, Size
+from unembed.papers.base import Conditions, ExperimentFacts, Published, Size, by_size
 from unembed.papers.data import sample
 from unembed.papers.encoders import RECIPES, Encoders
 from unembed.papers.pan2020_texts import EXTERNAL, NUMBERS, SHADOW, CaseStudy, case_study
@@ -22,11 +22,9 @@ from unembed.papers.rows import HEADLINE, AttackSpec, Names, Row, Table, played,
 from unembed.seeds import seed_for
 
 BERT = RECIPES["bert-first"].title
-ENCODERS: dict[Size, tuple[str, ...]] = {
-    "smoke": ("tfidf",),
-    "small": ("minilm",),
-    "full": ("bert-first", "bert-mean", "minilm", "bge", "use-lite", "lsa-tfidf", "doc2vec", "tfidf"),
-}
+ENCODERS = by_size(
+    ("tfidf",), ("minilm",), ("bert-first", "bert-mean", "minilm", "bge", "use-lite", "lsa-tfidf", "doc2vec", "tfidf")
+)
 SVM = AttackSpec("SVM", "keyword/svm", {})
 MLP = AttackSpec("MLP", "keyword/mlp", {})
 DANN = AttackSpec("DANN", "keyword/dann", {})

@@ -19,18 +19,14 @@ from unembed.errors import DataError
 from unembed.games.base import Deal, Material
 from unembed.games.pattern import PatternGame
 from unembed.games.threat import ADVERSARIES
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Size
+from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Size, by_size
 from unembed.papers.data import read, sample
 from unembed.papers.encoders import RECIPES, Encoders
 from unembed.papers.rows import HEADLINE, AttackSpec, Names, Row, Table, played, refused
 from unembed.seeds import generator, seed_for
 
 ENCODERS = ("bert-first", "bert-mean", "minilm", "bge", "use-lite", "hashing")
-USUAL: dict[Size, tuple[str, ...]] = {
-    "smoke": ("minilm",),
-    "small": ("minilm", "bge"),
-    "full": ("bert-first", "bert-mean", "minilm", "bge", "use-lite"),
-}
+USUAL = by_size(("minilm",), ("minilm", "bge"), ("bert-first", "bert-mean", "minilm", "bge", "use-lite"))
 PAPER, OURS, POSITIONS = "one network a part", "shared body (ours)", "position as input"
 #: Year, month, day and the whole date, each top-1 and top-5, as printed.
 TABLE2 = {
@@ -132,8 +128,8 @@ class _PatternTable(Table):
 
     known: ClassVar[tuple[str, ...]] = ENCODERS
     encoders: ClassVar[Mapping[Size, tuple[str, ...]]] = USUAL
-    pairs: ClassVar[Mapping[Size, int]] = {"smoke": 200, "small": 4_000, "full": 100_000}
-    targets: ClassVar[Mapping[Size, int]] = {"smoke": 50, "small": 1_000, "full": 1_000}
+    pairs = by_size(200, 4_000, 100_000)
+    targets = by_size(50, 1_000, 1_000)
 
     def game(self, pattern: str, size: Size, carrier: str = "alone") -> PatternGame:
         """Secrets of the challenger's own, alone or in sentences of our grammar."""
@@ -181,11 +177,7 @@ class Table2Pairs(_PatternTable):
         headline="whole top-1",
         axis="secrets the adversary had encoded",
     )
-    steps: ClassVar[Mapping[Size, tuple[int, ...]]] = {
-        "smoke": (100, 200),
-        "small": (500, 1_000, 2_000, 4_000),
-        "full": (1_000, 3_000, 10_000, 30_000, 100_000),
-    }
+    steps = by_size((100, 200), (500, 1_000, 2_000, 4_000), (1_000, 3_000, 10_000, 30_000, 100_000))
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """The same targets for every number of pairs."""
@@ -214,7 +206,7 @@ class Figure3(_PatternTable):
         headline="top-1",
         axis="position in the sequence",
     )
-    targets: ClassVar[Mapping[Size, int]] = {"smoke": 50, "small": 1_000, "full": 2_000}
+    targets = by_size(50, 1_000, 2_000)
 
     def attacks(self, size: Size) -> list[AttackSpec]:
         """The paper's, with a network a part and ours beside it."""
@@ -272,13 +264,9 @@ class OtherPatterns(_PatternTable):
         departures=f"Not in the paper. {TRAINING}",
         headline="parts top-1",
     )
-    patterns: ClassVar[Mapping[Size, tuple[str, ...]]] = {
-        "smoke": ("passport",),
-        "small": ("phone", "iban", "card", "e-mail"),
-        "full": ("phone", "iban", "card", "e-mail"),
-    }
-    pairs: ClassVar[Mapping[Size, int]] = {"smoke": 200, "small": 3_000, "full": 50_000}
-    targets: ClassVar[Mapping[Size, int]] = {"smoke": 50, "small": 500, "full": 1_000}
+    patterns = by_size(("passport",), ("phone", "iban", "card", "e-mail"), ("phone", "iban", "card", "e-mail"))
+    pairs = by_size(200, 3_000, 50_000)
+    targets = by_size(50, 500, 1_000)
     names: ClassVar[Names] = {HEADLINE: "parts top-1", "part_top5": "parts top-5", **WHOLE}
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:

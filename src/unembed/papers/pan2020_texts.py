@@ -22,7 +22,7 @@ from unembed.corpora.splits import split_corpus
 from unembed.corpora.substitution import contains_keyword
 from unembed.corpora.words import build_vocabulary
 from unembed.errors import DataError
-from unembed.papers.base import Conditions, Size
+from unembed.papers.base import Conditions, by_size
 from unembed.papers.data import Texts, joined, read, sample
 from unembed.seeds import generator, seed_for
 
@@ -54,11 +54,7 @@ class Numbers:
     external: int
 
 
-NUMBERS: dict[Size, Numbers] = {
-    "smoke": Numbers(60, 200, 40, 200),
-    "small": Numbers(80, 1_500, 200, 400),
-    "full": Numbers(ALL, ALL, 4_000, 2_000),
-}
+NUMBERS = by_size(Numbers(60, 200, 40, 200), Numbers(80, 1_500, 200, 400), Numbers(ALL, ALL, 4_000, 2_000))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ and InferSent are not to be had and are listed as not measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -26,7 +26,7 @@ from unembed.games.threat import ADVERSARIES
 from unembed.metrics.classes import top_k_hits
 from unembed.metrics.estimate import mean
 from unembed.papers.author_pools import Pool, Source, author_pool
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Size
+from unembed.papers.base import Conditions, ExperimentFacts, Measured, by_size
 from unembed.papers.encoders import RECIPES, Encoders
 from unembed.papers.rows import AttackSpec, Row, Table, refused
 from unembed.seeds import seed_for
@@ -86,10 +86,10 @@ def _authors(source: Source, labels: int, *authors: int) -> tuple[Point, ...]:
 
 #: Authors of the novels with several books: does the attack know the writer, or the book?
 OTHER_BOOK = Point("novels", 30, 50, "other book", apart=True)
-SCALES: dict[Size, Scale] = {
-    "smoke": Scale(_labels("novels", 6, 5), 5, 2),
-    "small": Scale((*_labels("novels", 100, 10, 50), OTHER_BOOK), 20, 5),
-    "full": Scale(
+SCALES = by_size(
+    Scale(_labels("novels", 6, 5), 5, 2),
+    Scale((*_labels("novels", 100, 10, 50), OTHER_BOOK), 20, 5),
+    Scale(
         (
             *_labels("novels", 100, 10, 20, 30, 40, 50),
             *_authors("novels", 50, 150),
@@ -99,7 +99,7 @@ SCALES: dict[Size, Scale] = {
         50,
         5,
     ),
-}
+)
 
 
 class Figure3(Table):
@@ -123,11 +123,11 @@ class Figure3(Table):
         *("bert-mean", "bert-first", "minilm", "bge", "use-lite"),
         *("word2vec", "glove", "doc2vec", "lsa-tfidf", "tfidf"),
     )
-    encoders: ClassVar[Mapping[Size, tuple[str, ...]]] = {
-        "smoke": ("tfidf",),
-        "small": ("minilm", "word2vec", "tfidf"),
-        "full": ("bert-mean", "minilm", "bge", "use-lite", "word2vec", "doc2vec", "lsa-tfidf", "tfidf"),
-    }
+    encoders = by_size(
+        ("tfidf",),
+        ("minilm", "word2vec", "tfidf"),
+        ("bert-mean", "minilm", "bge", "use-lite", "word2vec", "doc2vec", "lsa-tfidf", "tfidf"),
+    )
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """Every encoder and the yardstick on the same draws."""

@@ -7,17 +7,16 @@ upper layers is a question the figure leaves open.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
 from unembed.games.inversion import InversionGame
-from unembed.papers.base import Conditions, ExperimentFacts, Published, Size
+from unembed.papers.base import Conditions, ExperimentFacts, Published, Size, by_size
 from unembed.papers.data import IN, Amounts, song_texts
 from unembed.papers.encoders import RECIPES, Encoders
 from unembed.papers.rows import HEADLINE, AttackSpec, Row, Table, played
-from unembed.papers.song2020_deals import word_deal
-from unembed.papers.song2020_inversion import CORPUS, METRICS, POOLED, PRINTED, Plan
+from unembed.papers.song2020_inversion import CORPUS, METRICS, POOLED, PRINTED, Plan, word_deal
 
 LAYERS: dict[str, tuple[int, ...]] = {"bert-mean": (0, 2, 4, 6, 8, 10, 12), "minilm": (0, 1, 2, 3, 4, 5, 6)}
 
@@ -48,20 +47,12 @@ class Figure2(Table):
         axis="layer (0: mean of the word embeddings)",
     )
     known: ClassVar[tuple[str, ...]] = tuple(LAYERS)
-    encoders: ClassVar[Mapping[Size, tuple[str, ...]]] = {
-        "smoke": ("minilm",),
-        "small": ("minilm",),
-        "full": ("bert-mean", "minilm"),
-    }
-    amounts: ClassVar[Mapping[Size, Amounts]] = {
-        "smoke": Amounts(60, 10, 10),
-        "small": Amounts(2_000, 10, 200),
-        "full": Amounts(20_000, 10, 2_000),
-    }
+    encoders = by_size(("minilm",), ("minilm",), ("bert-mean", "minilm"))
+    amounts = by_size(Amounts(60, 10, 10), Amounts(2_000, 10, 200), Amounts(20_000, 10, 2_000))
 
     def attacks(self, size: Size) -> list[Plan]:
         """The paper's two attacks and multi-label classification."""
-        few: dict[Size, int] = {"smoke": 2, "small": 8, "full": 100}
+        few = by_size(2, 8, 100)
         brief = {"epochs": 2, "min_steps": 20} if size == "smoke" else {}
         relaxed = {"steps": 5} if size == "smoke" else {}
         return [
