@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -156,3 +159,22 @@ def test_names_are_never_written(name: str, smoke: Run, tmp_path: Path) -> None:
     assert far
     shown = {word for word in near | far if f" {word} " in written or f'"{word}"' in written}
     assert not shown
+
+
+def test_names_as_frequent_as_each_other_come_in_the_same_order_in_every_process() -> None:
+    choose = (
+        "from unembed.papers import Conditions; from unembed.papers.coro2022_names import Table57 as T; "
+        "from unembed.papers.data import coro_texts; c = Conditions(size='smoke'); "
+        "found = T()._names(c, coro_texts(c, T.amounts['smoke'], 'en')); print(found.asked, found.put_in)"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", choose],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "5")
+    }
+    assert len(said) == 1

@@ -65,3 +65,8 @@ def test_the_rest_runs_whole(smoke: Run, name: str) -> None:
     result = smoke(name)
     assert result["rows"]
     assert not result["unmeasured"]
+
+
+def test_the_angle_between_boundaries_is_the_same_in_every_run() -> None:
+    first, again = (EXPERIMENTS.get("pan2020/figure4")().run(Conditions(size="smoke", threads=1)) for _ in range(2))
+    assert first == again

@@ -65,6 +65,11 @@ class _Names:
     target: Corpus
 
 
+def _by_frequency(counts: Counter[str]) -> list[str]:
+    """Words by falling frequency; of words as frequent as each other the order of sets must not decide."""
+    return sorted(counts, key=lambda word: (-counts[word], word))
+
+
 def _mean(values: Iterable[float]) -> float:
     held = list(values)
     return round(sum(held) / len(held) / 100, 4)
@@ -98,11 +103,11 @@ class _NameTable(Table):
         known = Counter(w for part in texts.known.values() for t in part.texts for w in set(words(t)))
         held = [frozenset(words(text)) for text in texts.target.texts]
         common = Counter(w for found in held for w in found if w in near)
-        usable = [w for w, _ in common.most_common() if known[w] >= 2]
+        usable = [w for w in _by_frequency(common) if known[w] >= 2]
         asked = tuple(usable[: self.asked])
         if len(asked) < 2:
             raise CannotMeasureError("fewer than two names stand in the sentences under attack and in the adversary's")
-        others = [w for w, n in known.most_common() if w in far and n >= 2]
+        others = [w for w in _by_frequency(known) if w in far and known[w] >= 2]
         rows = [row for row, found in enumerate(held) if found & set(asked)]
         return _Names(asked, tuple(others[: self.put_in]) if self.foreign else (), texts.target.select(rows))
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.duplicates import drop_duplicates, remove_leaks
-from unembed.corpora.splits import split_corpus
+from unembed.corpora.splits import Split, split_corpus
 from unembed.corpora.substitution import contains_keyword
 from unembed.corpora.words import build_vocabulary
 from unembed.errors import DataError
@@ -97,20 +97,15 @@ def case_study(name: str, conditions: Conditions) -> CaseStudy:
         f"{name}: {len(split.target):,} targets, a shadow corpus of {len(split.adversary):,} texts, an external corpus "
         f"of {len(external):,} restaurant sentences with '{PLACE}', in whose place the keywords are put",
     )
-    return _study(split.target, split.adversary, external, notes, keywords, PLACE)
+    return _study(split, external, notes, keywords, PLACE)
 
 
 def _study(
-    target: Corpus,
-    shadow: Corpus,
-    external: Corpus,
-    notes: tuple[str, ...],
-    keywords: Sequence[str],
-    place: str | None,
+    split: Split, external: Corpus, notes: tuple[str, ...], keywords: Sequence[str], place: str | None
 ) -> CaseStudy:
-    fit = joined([shadow, external], "all but the targets")
-    known = {SHADOW: shadow, EXTERNAL: external}
-    return CaseStudy(target, known, fit, notes, keywords=tuple(keywords), place=place)
+    known = {SHADOW: split.adversary, EXTERNAL: external}
+    fit = joined(list(known.values()), "all but the targets")
+    return CaseStudy(split.target, known, fit, notes, keywords=tuple(keywords), place=place)
 
 
 def _invented(name: str, conditions: Conditions, numbers: Numbers) -> CaseStudy:
@@ -125,7 +120,7 @@ def _invented(name: str, conditions: Conditions, numbers: Numbers) -> CaseStudy:
     share = contains_keyword(split.target.texts, words).mean(axis=0)
     usual = [w for w, part in zip(words, share, strict=True) if part < 0.5]
     external = generate_public_text(numbers.external, seed=seed % 2**31)
-    return _study(split.target, split.adversary, external, (), usual[:10], None)
+    return _study(split, external, (), usual[:10], None)
 
 
 def fewer(corpus: Corpus, count: int, keywords: Sequence[str], seed: int) -> Corpus:
