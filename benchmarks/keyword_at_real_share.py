@@ -32,8 +32,8 @@ from unembed.games.keyword import KeywordGame
 from unembed.games.keyword_scores import AVERAGE_PRECISION, FIRST_N, HALF, PREVALENCE, SLICES
 from unembed.games.threat import ADVERSARIES
 from unembed.papers.base import Conditions
-from unembed.papers.pan_worlds import BODY, PLACE
-from unembed.papers.stand_ins import read, sample
+from unembed.papers.data import read, sample
+from unembed.papers.pan2020_texts import BODY, PLACE
 from unembed.seeds import seed_for
 
 WORDS = {

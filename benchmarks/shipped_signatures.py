@@ -17,7 +17,7 @@ from unembed.attacks.fingerprint import SignatureBook, learn_from_encoder
 from unembed.encoders import build_encoder
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache
 from unembed.papers.base import Conditions
-from unembed.papers.lab import find_model
+from unembed.papers.encoders import find_model
 
 LAYER = {"normalise": False}
 #: Name, encoder, options, and whose weights it needs; MiniLM comes with the package.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,14 +15,15 @@ from scipy.sparse import csr_matrix
 
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.words import Vocabulary, is_content_word
-from unembed.games.inversion import InversionTruth
+from unembed.games.inversion import InversionGame, InversionKnowledge, InversionTruth
 from unembed.games.inversion_scores import rarity
+from unembed.metrics.estimate import Estimate
 from unembed.papers import EXPERIMENTS, Conditions
-from unembed.papers.coro import content_vocabulary
 from unembed.papers.coro2022_names import Table56, listed_names
+from unembed.papers.coro2022_paragraphs import ReadInParts
 from unembed.papers.coro2022_sentences import Table52, TableA1, pair_counts
-from unembed.papers.scoring import coro_metrics
-from unembed.papers.stand_ins import sample_documents
+from unembed.papers.coro2022_words import PLAIN, WEIGHTED, ContentDeals, content_vocabulary
+from unembed.papers.data import CROSS, IN, Texts, sample_documents
 
 Run = Callable[..., dict[str, Any]]
 F1 = "F1"
@@ -47,16 +51,20 @@ def test_printed_means_of_names_are_those_of_the_table() -> None:
     assert EXPERIMENTS.get("coro2022/table5.7").facts.published[1].value == pytest.approx(0.2353, abs=1e-4)
 
 
-def truth_of(labels: list[list[int]]) -> InversionTruth:
+def truth_of(labels: list[list[int]], only: frozenset[str] | None = None) -> InversionTruth:
     n, words = np.shape(labels)
     vocabulary = Vocabulary(tuple(f"w{i}" for i in range(words)), np.ones(words), np.ones(words), n)  # type: ignore[arg-type]
-    return InversionTruth(csr_matrix(labels), np.zeros((n, 2)), vocabulary, None)
+    return InversionTruth(csr_matrix(labels), np.zeros((n, 2)), vocabulary, None, only=only)
+
+
+def metrics_of(truth: InversionTruth, guess: csr_matrix) -> dict[str, Estimate]:
+    found = InversionGame().judge(truth, guess, 0).secondary
+    return {printed: found[ours] for ours, printed in {**PLAIN, **WEIGHTED}.items()}
 
 
 def test_metrics_are_means_over_texts_and_rarity_weighs() -> None:
     truth = truth_of([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]])
-    guess = csr_matrix([[1, 0, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]])
-    found = {name: measure(guess) for name, measure in coro_metrics(truth, 0)}
+    found = metrics_of(truth, csr_matrix([[1, 0, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]]))
     assert found["precision"].value == pytest.approx(1.0)
     assert found["recall"].value == pytest.approx((0.5 + 1) / 2)
     assert found[F1].value == pytest.approx((2 / 3 + 1) / 2)
@@ -66,11 +74,25 @@ def test_metrics_are_means_over_texts_and_rarity_weighs() -> None:
     assert found["weighted recall"].value == pytest.approx((weights[0] / (weights[0] + weights[1]) + 1) / 2)
 
 
-def test_only_scored_words_count() -> None:
-    truth, guess = truth_of([[1, 1], [0, 1]]), csr_matrix([[1, 0], [0, 0]])
-    found = dict(coro_metrics(truth, 0, scored=np.array([True, False]), weighted=False))
-    assert found["recall"](guess).value == 1.0
-    assert found["recall"](guess).n == 1
+def test_only_words_of_both_adversaries_count() -> None:
+    near, far = (Corpus.of([f"{w} {w} stone stone"] * 2) for w in ("minister", "dragon"))
+    target = Corpus.of(["a minister, a dragon and a stone"], document=["one"])
+    deals = ContentDeals(Conditions(), Texts(target, {IN: near, CROSS: far}, near, ()))
+    assert deals.truth(IN, target, ["one"]).only is None
+    truth = deals.truth(CROSS, target, ["one"])
+    asked = {w for w, counts in zip(truth.vocabulary.words, truth.content, strict=True) if counts}
+    assert (set(truth.vocabulary.words), asked) == ({"dragon", "stone"}, {"stone"})
+    found = metrics_of(truth_of([[1, 1], [0, 1]], frozenset({"w0"})), csr_matrix([[1, 0], [0, 0]]))
+    assert (found["recall"].value, found["recall"].n) == (1.0, 1)
+
+
+def test_a_paragraph_has_the_words_found_in_its_sentences() -> None:
+    truth = truth_of([[1, 1, 0], [0, 0, 1]])
+    game = ReadInParts(home=np.array([0, 0, 1]), held=csr_matrix([[1, 1, 0]]))
+    found = game.judge(truth, csr_matrix([[1, 0, 0], [0, 1, 0], [0, 1, 1]]), 0)
+    assert found.parts.tolist() == [[2, 2, 2], [1, 2, 1]]
+    blind = game.prior_guess(InversionKnowledge(np.zeros((0, 1)), csr_matrix((0, 3)), truth.vocabulary), 3)
+    assert game.judge(truth, blind, 0).parts.tolist() == [[2, 2, 2], [0, 2, 1]]
 
 
 def test_the_vocabulary_holds_content_words_alone() -> None:
@@ -137,3 +159,22 @@ def test_names_are_never_written(name: str, smoke: Run, tmp_path: Path) -> None:
     assert far
     shown = {word for word in near | far if f" {word} " in written or f'"{word}"' in written}
     assert not shown
+
+
+def test_names_as_frequent_as_each_other_come_in_the_same_order_in_every_process() -> None:
+    choose = (
+        "from unembed.papers import Conditions; from unembed.papers.coro2022_names import Table57 as T; "
+        "from unembed.papers.data import coro_texts; c = Conditions(size='smoke'); "
+        "found = T()._names(c, coro_texts(c, T.amounts['smoke'], 'en')); print(found.asked, found.put_in)"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", choose],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "5")
+    }
+    assert len(said) == 1

@@ -9,7 +9,7 @@ import pytest
 
 from unembed.corpora.substitution import contains_keyword
 from unembed.papers import EXPERIMENTS, Conditions
-from unembed.papers.pan_worlds import EXTERNAL, NUMBERS, SHADOW, fewer, world
+from unembed.papers.pan2020_texts import EXTERNAL, SHADOW, case_study, fewer
 
 Run = Callable[..., dict[str, Any]]
 
@@ -26,7 +26,7 @@ def test_table_3_is_typed_as_printed() -> None:
 
 
 def test_no_target_is_known_and_absent_words_are_absent() -> None:
-    texts = world("Medical", Conditions(size="smoke"), NUMBERS["smoke"])
+    texts = case_study("Medical", Conditions(size="smoke"))
     targets = set(texts.target.texts)
     assert not targets & set(texts.known[SHADOW].texts)
     assert not targets & set(texts.known[EXTERNAL].texts)
@@ -65,3 +65,8 @@ def test_the_rest_runs_whole(smoke: Run, name: str) -> None:
     result = smoke(name)
     assert result["rows"]
     assert not result["unmeasured"]
+
+
+def test_the_angle_between_boundaries_is_the_same_in_every_run() -> None:
+    first, again = (EXPERIMENTS.get("pan2020/figure4")().run(Conditions(size="smoke", threads=1)) for _ in range(2))
+    assert first == again

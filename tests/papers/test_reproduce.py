@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,12 +13,11 @@ import pytest
 from unembed.cli import main
 from unembed.errors import DataError, PluginError
 from unembed.papers import EXPERIMENTS, PAPERS, Conditions, ExperimentFacts, Measured, Published, Reproduction
-from unembed.papers.cells import Cell, run_cells
-from unembed.papers.lab import RECIPES, Recipe
-from unembed.papers.packed import is_packed, unpack
+from unembed.papers.encoders import RECIPES, Encoders, Recipe
+from unembed.papers.packed_models import is_packed, unpack
 from unembed.papers.plot import draw
 from unembed.papers.present import as_markdown
-from unembed.papers.scoring import AttackSpec
+from unembed.papers.rows import AttackSpec, Row, run_rows
 from unembed.results.sealed import seal, unseal
 
 EXPERIMENT = '''
@@ -153,32 +153,32 @@ def test_the_registry_refuses_what_is_no_experiment(file: Path) -> None:
 def test_a_stopped_run_goes_on_where_it_was(tmp_path: Path) -> None:
     asked: list[str] = []
 
-    def cell(name: str, stop: bool = False) -> Cell:
+    def cell(name: str, stop: bool = False) -> Row:
         def measure() -> list[Measured]:
             asked.append(name)
             if stop:
                 raise KeyboardInterrupt
             return [Measured(name, "F1", 0.5, 0.4, 0.6, 10)]
 
-        return Cell(name, {"name": name}, measure)
+        return Row(name, {"name": name}, measure)
 
     conditions = Conditions(size="small", folder=tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        run_cells(FACTS, [cell("one"), cell("two", stop=True)], conditions)
-    result = run_cells(FACTS, [cell("one"), cell("two")], conditions)
+        run_rows(FACTS, [cell("one"), cell("two", stop=True)], conditions)
+    result = run_rows(FACTS, [cell("one"), cell("two")], conditions)
     assert asked == ["one", "two", "two"]
     assert [row.setting for row in result.rows] == ["one", "two"]
     other_seed = Conditions(size="small", folder=tmp_path, seed=1)
-    run_cells(FACTS, [cell("one")], other_seed)
+    run_rows(FACTS, [cell("one")], other_seed)
     assert asked[-1] == "one"
 
 
 def test_rows_stand_beside_what_is_printed_for_them() -> None:
     facts = replace(FACTS, published=(Published("one", "F1", 0.7),))
     rows = [Measured("one", "F1", 0.5, 0.4, 0.6, 10), Measured("two", "F1", 0.5, 0.4, 0.6, 10, published=0.2)]
-    cell = Cell("both", {}, lambda: rows)
-    assert [r.published for r in run_cells(facts, [cell], Conditions()).rows] == [0.7, 0.2]
-    assert [r.published for r in run_cells(facts, [cell], Conditions(size="smoke")).rows] == [None, None]
+    cell = Row("both", {}, lambda: rows)
+    assert [r.published for r in run_rows(facts, [cell], Conditions()).rows] == [0.7, 0.2]
+    assert [r.published for r in run_rows(facts, [cell], Conditions(size="smoke")).rows] == [None, None]
 
 
 def test_a_row_that_fails_is_reported_and_kept_nowhere(tmp_path: Path) -> None:
@@ -186,8 +186,8 @@ def test_a_row_that_fails_is_reported_and_kept_nowhere(tmp_path: Path) -> None:
         raise ValueError("a text of the corpus")
 
     conditions = Conditions(folder=tmp_path)
-    good = Cell("good", {}, lambda: [Measured("good", "F1", 0.5, 0.4, 0.6, 10)])
-    result = run_cells(FACTS, [Cell("bad", {}, broken), good], conditions)
+    good = Row("good", {}, lambda: [Measured("good", "F1", 0.5, 0.4, 0.6, 10)])
+    result = run_rows(FACTS, [Row("bad", {}, broken), good], conditions)
     assert [row.setting for row in result.rows] == ["good"]
     assert result.unmeasured[0].reason.startswith("ValueError in test_reproduce.py:")
     assert "corpus" not in result.unmeasured[0].reason
@@ -195,21 +195,24 @@ def test_a_row_that_fails_is_reported_and_kept_nowhere(tmp_path: Path) -> None:
 
 
 def test_rows_kept_from_another_machine_are_said_to_be(tmp_path: Path) -> None:
-    cell = Cell("one", {}, lambda: [Measured("one", "F1", 0.5, 0.4, 0.6, 10)])
+    cell = Row("one", {}, lambda: [Measured("one", "F1", 0.5, 0.4, 0.6, 10)])
     conditions = Conditions(folder=tmp_path, device="cpu")
-    run_cells(FACTS, [cell], conditions)
+    run_rows(FACTS, [cell], conditions)
     kept = next((tmp_path / "rows").iterdir())
     kept.write_text(seal({**unseal(kept.read_text()), "device": "another machine (8 cores)"}))
-    result = run_cells(FACTS, [cell], conditions)
+    result = run_rows(FACTS, [cell], conditions)
     assert "on another machine (" in as_markdown(FACTS, result, conditions)
 
 
-def test_a_damaged_row_is_one_error(tmp_path: Path) -> None:
-    cell = Cell("one", {}, lambda: [Measured("one", "F1", 0.5, 0.4, 0.6, 10)])
-    run_cells(FACTS, [cell], Conditions(folder=tmp_path))
-    next((tmp_path / "rows").iterdir()).write_text("{")
-    with pytest.raises(DataError, match="delete it and run again"):
-        run_cells(FACTS, [cell], Conditions(folder=tmp_path))
+@pytest.mark.parametrize("damage", [lambda text: "{", lambda text: text.replace("0.5", "0.9")])
+def test_a_damaged_row_is_measured_again(damage: Callable[[str], str], tmp_path: Path) -> None:
+    row = Row("one", {}, lambda: [Measured("one", "F1", 0.5, 0.4, 0.6, 10)])
+    first = run_rows(FACTS, [row], Conditions(folder=tmp_path))
+    path = next((tmp_path / "rows").iterdir())
+    whole = path.read_text()
+    path.write_text(damage(whole))
+    assert run_rows(FACTS, [row], Conditions(folder=tmp_path)) == first
+    assert path.read_text() == whole
 
 
 def test_no_two_lines_of_a_plot_look_alike() -> None:
@@ -268,27 +271,25 @@ def test_a_fitted_encoder_is_fitted_once(monkeypatch: pytest.MonkeyPatch) -> Non
 
     from unembed.corpora.corpus import Corpus
     from unembed.encoders.lsa import LsaEncoder
-    from unembed.papers.lab import Lab
 
     texts = Corpus.of([f"{a} {b} stone river" for a in ("red", "green", "blue") for b in ("boat", "house", "tree")])
     fitted: list[int] = []
     fit = LsaEncoder.fit
     monkeypatch.setattr(LsaEncoder, "fit", lambda self, t: fitted.append(len(t)) or fit(self, t))
     monkeypatch.setitem(RECIPES, "lsa-tfidf", Recipe("LSA", "lsa", {"components": 3}, fitted=True, speaks=True))
-    first, second = (Lab(Conditions(), texts).vectors("lsa-tfidf", texts) for _ in range(2))
+    first, second = (Encoders(Conditions(), texts).vectors("lsa-tfidf", texts) for _ in range(2))
     assert fitted == [9]
     assert np.array_equal(first, second)
-    Lab(Conditions(), texts.select(range(8))).encoder("lsa-tfidf")
+    Encoders(Conditions(), texts.select(range(8))).encoder("lsa-tfidf")
     assert fitted == [9, 8]
 
 
 def test_doc2vec_learns_from_the_other_domain_alone_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     from unembed.corpora.corpus import Corpus
-    from unembed.papers.lab import Lab
 
     monkeypatch.setitem(RECIPES, "doc2vec", replace(RECIPES["doc2vec"], options={"sample": 0.0}))
     news, novels = (Corpus.of([f"{word} {word} {word} river"] * 30) for word in ("minister", "dragon"))
-    here, abroad = Lab(Conditions(), news), Lab(Conditions(), news, abroad=novels)
+    here, abroad = Encoders(Conditions(), news), Encoders(Conditions(), news, abroad=novels)
     assert "minister" in here.encoder("doc2vec").vocabulary  # type: ignore[attr-defined]
     assert "minister" not in abroad.encoder("doc2vec").vocabulary  # type: ignore[attr-defined]
     assert here.identity("doc2vec") != abroad.identity("doc2vec")

@@ -14,9 +14,9 @@ from unembed.encoders.base import WhiteBoxEncoder
 from unembed.games.inversion import InversionGame
 from unembed.papers import EXPERIMENTS, Conditions
 from unembed.papers.base import ExperimentFacts
-from unembed.papers.lab import Lab
-from unembed.papers.song_deals import SongDeals
-from unembed.papers.stand_ins import IN, Amounts, song_sides
+from unembed.papers.data import IN, Amounts, song_texts
+from unembed.papers.encoders import Encoders
+from unembed.papers.song2020_inversion import piece_deal, word_deal
 
 Run = Callable[..., dict[str, Any]]
 
@@ -63,13 +63,13 @@ def test_table_1_runs_on_a_shallow_encoder(smoke: Run) -> None:
 @pytest.mark.slow
 def test_word_pieces_take_the_place_of_words() -> None:
     conditions = Conditions(size="smoke")
-    sides = song_sides(conditions, Amounts(60, 20, 10))
-    deals = SongDeals(Lab(conditions, sides.fit), sides)
-    words, pieces = (make("minilm", IN, InversionGame()) for make in (deals.deal, deals.piece_deal))
+    texts = song_texts(conditions, Amounts(60, 20, 10))
+    encoders = Encoders(conditions, texts.fit)
+    words, pieces = (make(encoders, texts, "minilm", IN, InversionGame()) for make in (word_deal, piece_deal))
     assert any(piece.startswith("##") for piece in pieces.truth.vocabulary.words)
-    encoder = deals.lab.encoder("minilm")
+    encoder = encoders.encoder("minilm")
     assert isinstance(encoder, WhiteBoxEncoder)
-    for row, ids in enumerate(encoder.token_ids(sides.target.texts)):
+    for row, ids in enumerate(encoder.token_ids(texts.target.texts)):
         assert pieces.truth.labels[row].sum() + pieces.truth.outside[row].sum() == len(set(ids))
     assert words.truth.pieces is not None
     assert np.array_equal(words.vectors, pieces.vectors)

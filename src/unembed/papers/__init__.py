@@ -24,8 +24,8 @@ from unembed.registry import Registry
 EXPERIMENTS: Registry[type[Any]] = Registry(
     "experiment",
     {
-        "song2020/table1": "unembed.papers.song2020:Table1",
-        "song2020/table2": "unembed.papers.song2020:Table2",
+        "song2020/table1": "unembed.papers.song2020_inversion:Table1",
+        "song2020/table2": "unembed.papers.song2020_inversion:Table2",
         "song2020/figure2": "unembed.papers.song2020_layers:Figure2",
         "song2020/figure3": "unembed.papers.song2020_authors:Figure3",
         "pan2020/table3": "unembed.papers.pan2020_keywords:Table3",

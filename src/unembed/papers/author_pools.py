@@ -20,7 +20,7 @@ from unembed.corpora.duplicates import drop_duplicates
 from unembed.corpora.paragraphs import cut_into_sentences
 from unembed.errors import CannotMeasureError
 from unembed.papers.base import Conditions
-from unembed.papers.stand_ins import INVENTED, read
+from unembed.papers.data import read
 from unembed.seeds import generator
 
 Source = Literal["novels", "blogs"]
@@ -130,4 +130,4 @@ def _invented(conditions: Conditions, each: int) -> Pool:
 
     made = generate_messages(20 * each, authors=12, seed=conditions.seed)
     columns = {"author": made.column("author"), "part": made.column("document")}
-    return Pool(Corpus(made.texts, made.ids, columns, "invented messages"), (INVENTED,))
+    return Pool(Corpus(made.texts, made.ids, columns, "invented messages"), ())

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
+
+if TYPE_CHECKING:
+    from unembed.audit.prepare import Progress
+    from unembed.metrics.estimate import Estimate
 
 #: ``smoke`` shows that it runs, on invented text; ``small`` fits a laptop; ``full`` is as large as the data allow.
 Size = Literal["smoke", "small", "full"]
 SIZES: tuple[Size, ...] = ("smoke", "small", "full")
+T = TypeVar("T")
 
-Progress = Callable[[str, int, int], None]
+
+def by_size(smoke: T, small: T, full: T) -> dict[Size, T]:
+    """What something is at each size."""
+    return {"smoke": smoke, "small": small, "full": full}
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,11 @@ class Measured:
     series: str | None = None
     x: float | None = None
 
+    @classmethod
+    def of(cls, setting: str, metric: str, estimate: Estimate, **more: Any) -> Measured:
+        """An estimate as a figure of a table."""
+        return cls(setting, metric, estimate.value, estimate.low, estimate.high, estimate.n, **more)
+
 
 @dataclass(frozen=True)
 class Unmeasured:
@@ -123,5 +136,5 @@ def check_experiment(candidate: object) -> str | None:
     if not isinstance(facts, ExperimentFacts):
         return "it has no ExperimentFacts named 'facts'"
     if not isinstance(facts.published, Sequence):
-        return "its published figures are no sequence"
+        return "its published figures are not a sequence"
     return None if callable(getattr(candidate, "run", None)) else "it lacks run"

@@ -11,7 +11,6 @@ without the name. Per-name figures can't be laid beside the printed ones, which 
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,15 +21,14 @@ from unembed.corpora.corpus import Corpus
 from unembed.corpora.names import find_names
 from unembed.corpora.words import is_content_word, words
 from unembed.errors import CannotMeasureError
-from unembed.games.base import Material
 from unembed.games.names import NamesGame, NameTable
-from unembed.games.threat import ADVERSARIES
+from unembed.games.rounds import play_round
 from unembed.metrics.estimate import Estimate, wilson
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Reproduction, Size
-from unembed.papers.cells import Cell, run_cells
-from unembed.papers.coro import ENGLISH, SENTENCE, WORDS, msp, training_note
-from unembed.papers.lab import RECIPES, Lab, pick_encoders
-from unembed.papers.stand_ins import CROSS, IN, INVENTED, Amounts, Sides, coro_sides, read, sample
+from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, by_size
+from unembed.papers.coro2022_words import ENGLISH, SENTENCE, WORDS, msp, training_note
+from unembed.papers.data import CROSS, IN, Amounts, Texts, coro_texts, joined, read, sample
+from unembed.papers.encoders import RECIPES, Encoders
+from unembed.papers.rows import Row, Table
 from unembed.seeds import seed_for
 
 RECALL = "recall of the name"
@@ -67,54 +65,54 @@ class _Names:
     target: Corpus
 
 
+def _by_frequency(counts: Counter[str]) -> list[str]:
+    """Words by falling frequency; of words as frequent as each other the order of sets must not decide."""
+    return sorted(counts, key=lambda word: (-counts[word], word))
+
+
 def _mean(values: Iterable[float]) -> float:
     held = list(values)
     return round(sum(held) / len(held) / 100, 4)
 
 
-class _NameTable:
+class _NameTable(Table):
     """What both tables share."""
 
-    facts: ClassVar[ExperimentFacts]
+    known: ClassVar[tuple[str, ...]] = ("hashing", "tfidf", *SENTENCE)
+    encoders = by_size(("hashing",), ("minilm",), ("minilm",))
     foreign: ClassVar[bool]
     asked: ClassVar[int] = 4
     put_in: ClassVar[int] = 10
-    amounts: ClassVar[dict[Size, Amounts]] = {
-        "smoke": Amounts(500, 300, 200),
-        "small": Amounts(6_000, 8_000, 20_000),
-        "full": Amounts(None, 200_000, 50_000),
-    }
+    amounts = by_size(Amounts(500, 300, 200), Amounts(6_000, 8_000, 20_000), Amounts(None, 200_000, 50_000))
 
-    def run(self, conditions: Conditions) -> Reproduction:
-        """Measure with every encoder asked for."""
-        usual = ("hashing",) if conditions.size == "smoke" else ("minilm",)
-        chosen = pick_encoders(conditions.encoders, usual, ("hashing", "tfidf", *SENTENCE))
-        sides = coro_sides(conditions, self.amounts[conditions.size], "en")
-        names = self._names(conditions, sides)
-        both = _together(sides)
-        lab = Lab(conditions, sides.fit, sides.language, sides.known[CROSS])
-        cells = [self._cell(lab, sides, both, names, conditions, key) for key in chosen]
+    def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
+        """One row for each encoder, which holds the whole table."""
+        texts = coro_texts(conditions, self.amounts[conditions.size], "en")
+        names = self._names(conditions, texts)
+        both = joined([texts.known[IN], texts.known[CROSS]], "both domains")
+        lab = Encoders(conditions, texts.fit, texts.language, texts.known[CROSS])
         note = (
             f"{len(names.asked)} names in {len(names.target):,} sentences under attack; the adversary holds "
             f"{len(both):,} texts of both domains"
         )
-        invented = [INVENTED] if conditions.size == "smoke" else []
-        return run_cells(self.facts, cells, conditions, (note, training_note(conditions.size), *invented))
+        rows = [self._row(lab, texts, both, names, key) for key in encoders]
+        return rows, (note, training_note(conditions.size))
 
-    def _names(self, conditions: Conditions, sides: Sides) -> _Names:
+    def _names(self, conditions: Conditions, texts: Texts) -> _Names:
         near, far = listed_names(conditions)
-        known = Counter(w for texts in sides.known.values() for t in texts.texts for w in set(words(t)))
-        held = [frozenset(words(text)) for text in sides.target.texts]
+        known = Counter(w for part in texts.known.values() for t in part.texts for w in set(words(t)))
+        held = [frozenset(words(text)) for text in texts.target.texts]
         common = Counter(w for found in held for w in found if w in near)
-        usable = [w for w, _ in common.most_common() if known[w] >= 2]
+        usable = [w for w in _by_frequency(common) if known[w] >= 2]
         asked = tuple(usable[: self.asked])
         if len(asked) < 2:
             raise CannotMeasureError("fewer than two names stand in the sentences under attack and in the adversary's")
-        others = [w for w, n in known.most_common() if w in far and n >= 2]
+        others = [w for w in _by_frequency(known) if w in far and known[w] >= 2]
         rows = [row for row, found in enumerate(held) if found & set(asked)]
-        return _Names(asked, tuple(others[: self.put_in]) if self.foreign else (), sides.target.select(rows))
+        return _Names(asked, tuple(others[: self.put_in]) if self.foreign else (), texts.target.select(rows))
 
-    def _cell(self, lab: Lab, sides: Sides, both: Corpus, names: _Names, conditions: Conditions, key: str) -> Cell:
+    def _row(self, lab: Encoders, texts: Texts, both: Corpus, names: _Names, key: str) -> Row:
+        conditions = lab.conditions
         spec = msp(conditions.size)
         game = NamesGame(
             names=names.asked,
@@ -124,86 +122,52 @@ class _NameTable:
             max_names=self.asked,
             per_name=10 if conditions.size == "smoke" else 300,
             vocabulary_size=WORDS + 500,
-            language=sides.language,
+            language=texts.language,
         )
 
         def measure() -> list[Measured]:
             if self.foreign and not names.put_in:
                 raise CannotMeasureError("no name of the other domain is among the adversary's words")
-            attack = spec.make(conditions)
             seed = seed_for(conditions.seed, "play", key)
-            deal = game.deal(
-                Material(
-                    target=names.target,
-                    known=both,
-                    target_vectors=lab.vectors(key, names.target),
-                    known_vectors=lab.vectors(key, both),
-                    encode=lab.encoder(key).encode,
-                    adversary=ADVERSARIES["insider"],
-                    seed=seed,
-                )
-            )
-            started = time.perf_counter()
-            attack.fit(deal.knowledge)
-            guess = attack.run(deal.vectors)
-            seconds = round(time.perf_counter() - started, 2)
-            without = game.own_floors(deal.truth, guess)["without"]
-            tables = (NamesGame.table(deal.truth, guess), NamesGame.table(deal.truth, without))
-            return _rows(RECIPES[key].title, names, *tables, seconds)
+            deal = game.deal(lab.material(key, names.target, both, "insider", seed))
+            got = play_round(game, spec.make(conditions), deal, seed)
+            without = game.own_floors(deal.truth, got.guess)["without"]
+            tables = (NamesGame.table(deal.truth, got.guess), NamesGame.table(deal.truth, without))
+            return _figures(RECIPES[key].title, names, *tables, round(got.fit_seconds + got.run_seconds, 2))
 
         identity = {
             **lab.identity(key),
             **spec.identity(),
-            "data": f"{sides.fingerprint}-{names.target.fingerprint[:12]}",
+            "data": f"{texts.fingerprint}-{names.target.fingerprint[:12]}",
             "names": [len(names.asked), len(names.put_in)],
         }
-        return Cell(f"{RECIPES[key].title} · {SWAPPED}", identity, measure)
+        return Row(f"{RECIPES[key].title} · {SWAPPED}", identity, measure)
 
 
-def _rows(title: str, names: _Names, found: NameTable, floor: NameTable, seconds: float) -> list[Measured]:
-    """The two means, then one row for each pair of names, which are numbered."""
-    number = {name: f"name {i}" for i, name in enumerate((*names.asked, *names.put_in), start=1)}
+def _figures(title: str, names: _Names, found: NameTable, floor: NameTable, seconds: float) -> list[Measured]:
+    """The two means, then one figure for each pair of names, which are numbered."""
+    number = {name: i for i, name in enumerate((*names.asked, *names.put_in), start=1)}
+
+    def figure(setting: str, estimate: Estimate, at_floor: Estimate) -> Measured:
+        return Measured.of(f"{title} · {setting}", RECALL, estimate, floor=at_floor.value, seconds=seconds)
+
     same = [pair for pair in found.cells if pair[0] == pair[1]]
     other = [pair for pair in found.cells if pair[0] != pair[1]]
-
-    def row(setting: str, estimate: Estimate, at_floor: Estimate) -> Measured:
-        return Measured(
-            setting,
-            RECALL,
-            estimate.value,
-            estimate.low,
-            estimate.high,
-            estimate.n,
-            floor=at_floor.value,
-            seconds=seconds,
-        )
-
-    rows = [
-        row(f"{title} · {kind}", _pooled(found, pairs), _pooled(floor, pairs))
+    figures = [
+        figure(kind, _pooled(found, pairs), _pooled(floor, pairs))
         for kind, pairs in ((ORIGINAL, same), (SWAPPED, other))
         if pairs
     ]
-    for before, after in sorted(found.cells, key=lambda p: (names_order(number[p[1]]), names_order(number[p[0]]))):
-        how = "as it stood" if before == after else f"put for {number[before]}"
-        name = f"{title} · {number[after]} ({found.training[after]:,} training texts), {how}"
-        rows.append(row(name, found.cells[before, after], floor.cells[before, after]))
-    return rows
-
-
-def names_order(shown: str) -> int:
-    """The number of a numbered name."""
-    return int(shown.rpartition(" ")[2])
+    for before, after in sorted(found.cells, key=lambda pair: (number[pair[1]], number[pair[0]])):
+        how = "as it stood" if before == after else f"put for name {number[before]}"
+        setting = f"name {number[after]} ({found.training[after]:,} training texts), {how}"
+        figures.append(figure(setting, found.cells[before, after], floor.cells[before, after]))
+    return figures
 
 
 def _pooled(table: NameTable, pairs: Sequence[tuple[str, str]]) -> Estimate:
     cells = [table.cells[pair] for pair in pairs]
     return wilson(sum(round(c.value * c.n) for c in cells), sum(c.n for c in cells))
-
-
-def _together(sides: Sides) -> Corpus:
-    near, far = sides.known[IN], sides.known[CROSS]
-    ids = [f"{n}-{i}" for n, part in enumerate((near, far)) for i in part.ids]
-    return Corpus([*near.texts, *far.texts], ids, {}, "both domains")
 
 
 def listed_names(conditions: Conditions) -> tuple[frozenset[str], frozenset[str]]:

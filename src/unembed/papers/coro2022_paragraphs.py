@@ -7,32 +7,34 @@ how many it asked for, but the printed recall of paragraphs needs more words tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from unembed.corpora.corpus import Corpus
-from unembed.encoders.base import Vectors
-from unembed.games.inversion import InversionGame, InversionKnowledge, InversionTruth, words_of
-from unembed.games.rows import random_like
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Reproduction, Size
-from unembed.papers.cells import Cell, run_cells
-from unembed.papers.coro import (
+from unembed.games.base import Deal, Scores
+from unembed.games.inversion import InversionGame, InversionGuess, InversionKnowledge, InversionTruth, words_of
+from unembed.games.rounds import play_round
+from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, by_size
+from unembed.papers.coro2022_words import (
+    ALL,
     ITALIAN,
     METRICS,
     MODELS,
+    PLAIN,
     SENTENCE,
     ContentDeals,
     msp,
     row_name,
     training_note,
 )
-from unembed.papers.lab import Lab, pick_encoders
-from unembed.papers.scoring import Attempt, beats_floors, coro_metrics, rows_of
-from unembed.papers.stand_ins import CROSS, IN, Amounts, ParagraphSides, paragraph_sides
-from unembed.seeds import generator, seed_for
+from unembed.papers.data import CROSS, IN, Amounts, ParagraphTexts, paragraph_texts
+from unembed.papers.rows import Row, Table
+from unembed.seeds import seed_for
 
 FROM_PARAGRAPH, FROM_SENTENCES = "from the paragraph's vector", "from its sentences' vectors"
 ON_SENTENCES, ON_PARAGRAPHS = "trained on sentences", "trained on paragraphs"
@@ -49,7 +51,7 @@ def _printed(domain: str, training: str, rows: Mapping[str, tuple[float, ...]]) 
     )
 
 
-class Table54:
+class Table54(Table):
     """Paragraphs of 128 to 168 words."""
 
     facts: ClassVar[ExperimentFacts] = ExperimentFacts(
@@ -96,100 +98,74 @@ class Table54:
         "one side whole, where the thesis only keeps paragraphs apart.",
         headline="F1",
     )
-    encoders: ClassVar[dict[Size, tuple[str, ...]]] = {
-        "smoke": ("hashing",),
-        "small": ("hashing", "minilm"),
-        "full": tuple(MODELS),
-    }
-    amounts: ClassVar[dict[Size, Amounts]] = {
-        "smoke": Amounts(500, 400, 10),
-        "small": Amounts(3_000, 3_000, 60),
-        "full": Amounts(None, 200_000, 1_500),
-    }
+    known: ClassVar[tuple[str, ...]] = ALL
+    encoders = by_size(("hashing",), ("hashing", "minilm"), tuple(MODELS))
+    amounts = by_size(Amounts(500, 400, 10), Amounts(3_000, 3_000, 60), Amounts(None, 200_000, 1_500))
 
-    def run(self, conditions: Conditions) -> Reproduction:
-        """Measure every row that the machine has the encoder for."""
-        known = tuple(dict.fromkeys((*MODELS, *SENTENCE)))
-        chosen = pick_encoders(conditions.encoders, self.encoders[conditions.size], known)
-        sides = paragraph_sides(conditions, self.amounts[conditions.size], "it")
-        sentences = sides.sentences
-        deals = ContentDeals(Lab(conditions, sentences.fit, sentences.language, sentences.known[CROSS]), sentences)
-        cells = [
-            self._cell(deals, sides, conditions, key, domain, training)
-            for key in chosen
+    def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
+        """Every encoder, adversary and way of training that the thesis has."""
+        texts = paragraph_texts(conditions, self.amounts[conditions.size], "it")
+        deals = ContentDeals(conditions, texts.sentences)
+        rows = [
+            _row(deals, texts, conditions, key, domain, training)
+            for key in encoders
             for domain in (IN, CROSS)
             for training in (ON_SENTENCES, ON_PARAGRAPHS)
             if training == ON_SENTENCES or key in ALSO_PARAGRAPHS[domain]
         ]
-        return run_cells(self.facts, cells, conditions, (*sentences.notes, training_note(conditions.size)))
-
-    def _cell(
-        self, deals: ContentDeals, sides: ParagraphSides, conditions: Conditions, key: str, domain: str, training: str
-    ) -> Cell:
-        spec = msp(conditions.size, len(sides.known[domain]) if training == ON_PARAGRAPHS else None)
-
-        def measure() -> list[Measured]:
-            attack = spec.make(conditions)
-            trial = _Trial(deals, sides, key, domain)
-            known = trial.known[training]
-            knowledge = deals.knowledge(key, domain, known)
-            attack.fit(knowledge)
-            seed = seed_for(conditions.seed, "play", key, domain, training)
-            rows: list[Measured] = []
-            for form in (FROM_PARAGRAPH, FROM_SENTENCES):
-                name = row_name(key, domain, training, form)
-                got = trial.attempt(attack, form, seed)
-                scored = None if domain == IN else deals.scored(domain)
-                metrics = coro_metrics(trial.truth, seed, scored=scored, weighted=False)
-                rows += rows_of(metrics, got, setting=name)
-            return rows
-
-        identity = {**deals.lab.identity(key), **spec.identity(), "data": sides.sentences.fingerprint}
-        return Cell(row_name(key, domain, training), identity, measure)
+        return rows, (*texts.sentences.notes, training_note(conditions.size))
 
 
-class _Trial:
-    """One encoder and one adversary: the truth of the paragraphs, and both ways of reading them."""
+def _row(
+    deals: ContentDeals, texts: ParagraphTexts, conditions: Conditions, key: str, domain: str, training: str
+) -> Row:
+    """One model, trained once, that reads the paragraphs both ways."""
+    spec = msp(conditions.size, len(texts.known[domain]) if training == ON_PARAGRAPHS else None)
+    paragraphs, sentences = texts.target.paragraphs, texts.target.sentences
+    own = {FROM_PARAGRAPH: texts.known[domain], FROM_SENTENCES: texts.sentences.known[domain]}
 
-    def __init__(self, deals: ContentDeals, sides: ParagraphSides, key: str, domain: str) -> None:
-        self.deals, self.key, self.domain, self.sides = deals, key, domain, sides
-        self.vocabulary = deals.vocabulary(domain)
-        self.known: dict[str, Corpus] = {
-            ON_SENTENCES: deals.sides.known[domain],
-            ON_PARAGRAPHS: sides.known[domain],
-        }
-        texts = sides.target.paragraphs
-        self.truth = InversionTruth(deals.labels(domain, texts), np.zeros((len(texts), 2)), self.vocabulary, texts.ids)
+    def measure() -> list[Measured]:
+        known = own[FROM_PARAGRAPH if training == ON_PARAGRAPHS else FROM_SENTENCES]
+        knowledge = deals.knowledge(key, domain, known)
+        attack = spec.make(conditions).fit(knowledge)
+        taught = SimpleNamespace(fit=lambda _: None, run=attack.run)
+        truth = deals.truth(domain, paragraphs, paragraphs.ids)
+        home = np.repeat(np.arange(len(paragraphs)), [len(rows) for rows in texts.target.rows])
+        rows: list[Measured] = []
+        for form, targets, homes in (
+            (FROM_PARAGRAPH, paragraphs, np.arange(len(paragraphs))),
+            (FROM_SENTENCES, sentences, home),
+        ):
+            name = row_name(key, domain, training, form)
+            attack.decoder_.steps = max(1, round(deals.labels(domain, own[form]).nnz / max(1, len(own[form]))))
+            game = ReadInParts(home=homes, held=deals.labels(domain, own[FROM_PARAGRAPH]))
+            deal = Deal(knowledge, deals.encoders.vectors(key, targets), truth, pairs=len(known), queries=0)
+            got = play_round(game, taught, deal, seed_for(conditions.seed, "play", name))
+            for ours, printed in PLAIN.items():
+                floor = max(scores.secondary[ours].value for scores in got.floors.values())
+                more = {"floor": floor, "seconds": round(got.run_seconds, 2), "trusted": got.leaks}
+                rows.append(Measured.of(name, printed, got.scores.secondary[ours], **more))
+        return rows
 
-    def attempt(self, attack: Any, form: str, seed: int) -> Attempt:
-        """Read all target paragraphs one way."""
-        import time
+    return Row(row_name(key, domain, training), {**deals.identity(key), **spec.identity()}, measure)
 
-        started = time.perf_counter()
-        whole = form == FROM_PARAGRAPH
-        targets = self.sides.target.paragraphs if whole else self.sides.target.sentences
-        vectors = self.deals.lab.vectors(self.key, targets)
-        own = self.known[ON_PARAGRAPHS if whole else ON_SENTENCES]
-        labels = self.deals.labels(self.domain, own)
-        attack.decoder_.steps = max(1, round(labels.nnz / max(1, len(own))))
-        read: Callable[[Vectors], csr_matrix] = attack.run if whole else lambda v: self._joined(attack.run(v))
-        guess = read(vectors)
-        seconds = time.perf_counter() - started
-        rng = generator(seed, "floors", form)
-        paragraphs = self.deals.labels(self.domain, self.known[ON_PARAGRAPHS])
-        blind = InversionKnowledge(vectors[:0], paragraphs, self.vocabulary)
-        n = len(self.sides.target.paragraphs)
-        floors = {
-            "prior": InversionGame().prior_guess(blind, n),
-            "shuffled": guess[rng.permutation(n)],
-            "random": read(random_like(vectors.copy(), rng)),
-        }
-        return Attempt(guess, floors, beats_floors(InversionGame(), self.truth, guess, floors, seed), seconds)
 
-    def _joined(self, guess: csr_matrix) -> csr_matrix:
-        """The words of a paragraph: all those found in its sentences."""
-        guess = words_of(guess)
-        sizes = [len(rows) for rows in self.sides.target.rows]
-        home = np.repeat(np.arange(len(sizes)), sizes)
-        shape = (len(sizes), len(home))
-        return csr_matrix(csr_matrix((np.ones(len(home)), (home, np.arange(len(home)))), shape=shape) @ guess)
+class ReadInParts(InversionGame):
+    """Judges the words of paragraphs, where each vector under attack is of one part of a paragraph.
+
+    ``home`` is the paragraph of each part, ``held`` the words of the adversary's own paragraphs.
+    """
+
+    def __init__(self, *, home: NDArray[np.int64], held: csr_matrix) -> None:
+        self.home = home
+        self.held = held
+
+    def judge(self, truth: InversionTruth, guess: InversionGuess, seed: int) -> Scores:
+        """The words of a paragraph are all those found in its parts."""
+        parts = len(self.home)
+        joins = csr_matrix((np.ones(parts), (self.home, np.arange(parts))), shape=(truth.labels.shape[0], parts))
+        return super().judge(truth, csr_matrix(joins @ words_of(guess)), seed)
+
+    def prior_guess(self, knowledge: InversionKnowledge, n: int) -> InversionGuess:
+        """The best constant set of words for a whole paragraph."""
+        return super().prior_guess(replace(knowledge, labels=self.held), n)

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
 
 from unembed.audit.curve import log_spaced
 from unembed.games.inversion import InversionGame
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Reproduction, Size
-from unembed.papers.cells import Cell, run_cells
-from unembed.papers.coro import (
+from unembed.papers.base import Conditions, ExperimentFacts, by_size
+from unembed.papers.coro2022_words import (
+    ALL,
     AMOUNTS,
     ENGLISH,
     ITALIAN,
     METRICS,
     MODELS,
-    SENTENCE,
+    PLAIN,
+    WEIGHTED,
     ContentDeals,
     msp,
     printed,
     row_name,
     training_note,
 )
-from unembed.papers.lab import Lab, pick_encoders
-from unembed.papers.scoring import AttackSpec, attempt, coro_metrics, rows_of
-from unembed.papers.stand_ins import CROSS, IN, Amounts, Sides, coro_sides, sample
-from unembed.seeds import seed_for
+from unembed.papers.data import CROSS, IN, coro_texts, sample
+from unembed.papers.rows import AttackSpec, Names, Row, Table, played
 
-ALL = tuple(dict.fromkeys((*MODELS, *SENTENCE)))
 #: Points of the curve over the number of pairs.
-POINTS: dict[Size, int] = {"smoke": 2, "small": 4, "full": 7}
+POINTS = by_size(2, 4, 7)
 MEANS = (
     "figures are means over texts (eq. 4.6 to 4.8) of content words of the adversary's vocabulary; of the cross-domain "
     "adversary only words that both adversaries know count"
@@ -51,32 +52,35 @@ CROSS_DOMAIN = {
 }
 
 
-def sentence_cell(
-    facts: ExperimentFacts,
-    deals: ContentDeals,
-    conditions: Conditions,
-    key: str,
-    domain: str,
-    spec: AttackSpec,
-    name: str,
-) -> Cell:
-    """One attack on the sentences of one encoder by one adversary."""
+class _SentenceTable(Table):
+    """What the experiments on sentences share: their texts, one deal after another, what figures mean."""
 
-    def measure() -> list[Measured]:
-        attack = spec.make(conditions)
-        deal = deals.deal(key, domain)
-        seed = seed_for(conditions.seed, "play", key, domain, name)
-        scored = None if domain == IN else deals.scored(domain)
-        metrics = coro_metrics(deal.truth, seed, scored=scored)
-        return rows_of(metrics, attempt(InversionGame(), attack, deal, seed), setting=name)
+    known: ClassVar[tuple[str, ...]] = ALL
+    encoders = by_size(("hashing",), ("minilm",), ("minilm",))
+    language: ClassVar[str] = "it"
+    names: ClassVar[Names] = {**PLAIN, **WEIGHTED}
 
-    return Cell(name, {**deals.lab.identity(key), **spec.identity(), "data": deals.sides.fingerprint}, measure)
+    def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
+        """The rows of every encoder on the same texts."""
+        texts = coro_texts(conditions, AMOUNTS[conditions.size], self.language)
+        deals = ContentDeals(conditions, texts)
+        rows = [row for key in encoders for row in self.rows_of(deals, key, conditions)]
+        return rows, (*texts.notes, MEANS, training_note(conditions.size))
+
+    def rows_of(self, deals: ContentDeals, key: str, conditions: Conditions) -> list[Row]:
+        """The rows of one encoder."""
+        raise NotImplementedError
+
+    def row(self, deals: ContentDeals, key: str, domain: str, spec: AttackSpec, name: str, **more: Any) -> Row:
+        """One attack on the sentences of one encoder by one adversary."""
+        dealt = partial(deals.deal, key, domain, more.pop("pairs", None))
+        conditions, identity = deals.encoders.conditions, deals.identity(key)
+        return played(conditions, spec, InversionGame(), dealt, name, self.names, identity, **more)
 
 
-class Table52:
+class Table52(_SentenceTable):
     """Six vectorisers, two adversaries."""
 
-    language: ClassVar[str] = "it"
     facts: ClassVar[ExperimentFacts] = ExperimentFacts(
         name="coro2022/table5.2",
         paper="coro2022",
@@ -86,25 +90,12 @@ class Table52:
         departures=ITALIAN,
         headline="F1",
     )
-    encoders: ClassVar[dict[Size, tuple[str, ...]]] = {
-        "smoke": ("tfidf", "hashing"),
-        "small": ("hashing", "lsa-tfidf", "doc2vec", "minilm"),
-        "full": tuple(MODELS),
-    }
-    amounts: ClassVar[dict[Size, Amounts]] = AMOUNTS
+    encoders = by_size(("tfidf", "hashing"), ("hashing", "lsa-tfidf", "doc2vec", "minilm"), tuple(MODELS))
 
-    def run(self, conditions: Conditions) -> Reproduction:
-        """Measure every row that the machine has the encoder for."""
-        chosen = pick_encoders(conditions.encoders, self.encoders[conditions.size], ALL)
-        sides = coro_sides(conditions, self.amounts[conditions.size], self.language)
-        deals = ContentDeals(Lab(conditions, sides.fit, sides.language, sides.known[CROSS]), sides)
+    def rows_of(self, deals: ContentDeals, key: str, conditions: Conditions) -> list[Row]:
+        """One row for each adversary."""
         spec = msp(conditions.size)
-        cells = [
-            sentence_cell(self.facts, deals, conditions, key, domain, spec, row_name(key, domain))
-            for key in chosen
-            for domain in (IN, CROSS)
-        ]
-        return run_cells(self.facts, cells, conditions, (*sides.notes, MEANS, training_note(conditions.size)))
+        return [self.row(deals, key, domain, spec, row_name(key, domain)) for domain in (IN, CROSS)]
 
 
 class Table52English(Table52):
@@ -122,7 +113,7 @@ class Table52English(Table52):
     )
 
 
-class TableA1:
+class TableA1(_SentenceTable):
     """With [EOS] among the words to predict: fewer false words, far fewer right ones."""
 
     facts: ClassVar[ExperimentFacts] = ExperimentFacts(
@@ -139,23 +130,16 @@ class TableA1:
         headline="F1",
     )
 
-    def run(self, conditions: Conditions) -> Reproduction:
+    def rows_of(self, deals: ContentDeals, key: str, conditions: Conditions) -> list[Row]:
         """Both forms on the same vectors."""
-        usual = ("hashing",) if conditions.size == "smoke" else ("minilm",)
-        chosen = pick_encoders(conditions.encoders, usual, ALL)
-        sides = coro_sides(conditions, AMOUNTS[conditions.size], "it")
-        deals = ContentDeals(Lab(conditions, sides.fit, sides.language, sides.known[CROSS]), sides)
-        cells = [
-            sentence_cell(
-                self.facts, deals, conditions, key, IN, msp(conditions.size, eos=eos), row_name(key, IN, form)
-            )
-            for key in chosen
-            for form, eos in (("without [EOS]", "never"), ("with [EOS]", "always"))
+        forms = {"without [EOS]": "never", "with [EOS]": "always"}
+        return [
+            self.row(deals, key, IN, msp(conditions.size, eos=eos), row_name(key, IN, form))
+            for form, eos in forms.items()
         ]
-        return run_cells(self.facts, cells, conditions, (*sides.notes, MEANS, training_note(conditions.size)))
 
 
-class Figure51:
+class Figure51(_SentenceTable):
     """Recovery over the number of pairs, for the encoder that gives away most and for the one that gives least."""
 
     facts: ClassVar[ExperimentFacts] = ExperimentFacts(
@@ -168,41 +152,20 @@ class Figure51:
         headline="F1",
         axis="pairs the adversary holds",
     )
-    encoders: ClassVar[dict[Size, tuple[str, ...]]] = {
-        "smoke": ("hashing",),
-        "small": ("hashing", "minilm"),
-        "full": ("hashing", "minilm"),
-    }
+    encoders = by_size(("hashing",), ("hashing", "minilm"), ("hashing", "minilm"))
+    names: ClassVar[Names] = PLAIN
 
-    def run(self, conditions: Conditions) -> Reproduction:
+    def rows_of(self, deals: ContentDeals, key: str, conditions: Conditions) -> list[Row]:
         """One point for each number of pairs, spaced by factors."""
-        chosen = pick_encoders(conditions.encoders, self.encoders[conditions.size], ALL)
-        sides = coro_sides(conditions, AMOUNTS[conditions.size], "it")
-        deals = ContentDeals(Lab(conditions, sides.fit, sides.language, sides.known[CROSS]), sides)
-        cells = [
-            self._cell(deals, sides, conditions, key, pairs)
-            for key in chosen
-            for pairs in pair_counts(len(sides.known[IN]), POINTS[conditions.size])
-        ]
-        return run_cells(self.facts, cells, conditions, (*sides.notes, MEANS, training_note(conditions.size)))
-
-    def _cell(self, deals: ContentDeals, sides: Sides, conditions: Conditions, key: str, pairs: int) -> Cell:
-        name = row_name(key, IN, f"{pairs:,} pairs")
-        # The thesis doubles the epochs here, to make up for the fewer pairs.
-        spec = msp(conditions.size, pairs)
-        spec = AttackSpec(spec.title, spec.name, {**spec.params, "epochs": 2 * spec.params["epochs"]})
-
-        def measure() -> list[Measured]:
-            attack = spec.make(conditions)
-            known = sample(sides.known[IN], pairs, conditions.seed, "pairs")
-            deal = deals.deal(key, IN, known)
-            seed = seed_for(conditions.seed, "play", key, pairs)
-            metrics = coro_metrics(deal.truth, seed, weighted=False)
-            got = attempt(InversionGame(), attack, deal, seed)
-            return rows_of(metrics, got, setting=name, series=row_name(key, IN), x=float(pairs))
-
-        identity = {**deals.lab.identity(key), **spec.identity(), "data": sides.fingerprint, "pairs": pairs}
-        return Cell(name, identity, measure)
+        rows, known = [], deals.texts.known[IN]
+        for pairs in pair_counts(len(known), POINTS[conditions.size]):
+            # The thesis doubles the epochs here, to make up for the fewer pairs.
+            spec = msp(conditions.size, pairs)
+            spec = replace(spec, params={**spec.params, "epochs": 2 * spec.params["epochs"]})
+            some = sample(known, pairs, conditions.seed, "pairs")
+            name, series = row_name(key, IN, f"{pairs:,} pairs"), row_name(key, IN)
+            rows.append(self.row(deals, key, IN, spec, name, pairs=some, series=series, x=float(pairs)))
+        return rows
 
 
 def pair_counts(most: int, points: int) -> list[int]:

@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unembed.attacks.keyword.alignment import TwoSides
-from unembed.games.keyword import KeywordGame, KeywordKnowledge
+from unembed.games.keyword import KeywordKnowledge
 from unembed.metrics.estimate import mean
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Reproduction, Size
-from unembed.papers.cells import Cell, run_cells
-from unembed.papers.lab import RECIPES
-from unembed.papers.pan2020_keywords import AT_REAL_SHARE, CORPORA, DANN, MLP, OURS, SVM, KeywordRows, brief, setting
-from unembed.papers.pan_worlds import EXTERNAL, NUMBERS, SHADOW, PanDeals, fewer
-from unembed.papers.stand_ins import sample
-from unembed.seeds import generator, seed_for
+from unembed.papers.base import ExperimentFacts, Measured, Published, by_size
+from unembed.papers.data import sample
+from unembed.papers.encoders import RECIPES
+from unembed.papers.pan2020_keywords import AT_REAL_SHARE, CORPORA, DANN, MLP, OURS, SVM, Bench, KeywordTable, setting
+from unembed.papers.pan2020_texts import EXTERNAL, NUMBERS, SHADOW, fewer
+from unembed.papers.rows import HEADLINE, Names, Row
 
-SHADOWS: dict[Size, tuple[int, ...]] = {
-    "smoke": (20, 60),
-    "small": (20, 50, 100, 200),
-    "full": (20, 50, 100, 200, 500, 1_000),
-}
-SHARES: dict[Size, tuple[int, ...]] = {"smoke": (20, 100), "small": (5, 25, 100), "full": (5, 10, 25, 50, 75, 100)}
-UNITS: dict[Size, tuple[int, ...]] = {"smoke": (5, 25), "small": (5, 25, 100), "full": (5, 10, 25, 50, 100, 200)}
-VICTIMS: dict[Size, tuple[int, ...]] = {
-    "smoke": (250,),
-    "small": (300, 1_000),
-    "full": (500, 1_000, 2_000, 5_000, 10_000),
-}
+SHADOWS = by_size((20, 60), (20, 50, 100, 200), (20, 50, 100, 200, 500, 1_000))
+SHARES = by_size((20, 100), (5, 25, 100), (5, 10, 25, 50, 75, 100))
+UNITS = by_size((5, 25), (5, 25, 100), (5, 10, 25, 50, 100, 200))
+VICTIMS = by_size((250,), (300, 1_000), (500, 1_000, 2_000, 5_000, 10_000))
 PANELS = {
     "shadow": "accuracy by texts of the shadow corpus (c)",
     "external": "accuracy by percent of the external corpus (d)",
@@ -39,7 +31,7 @@ PANELS = {
 }
 
 
-class Ablations(KeywordRows):
+class Ablations(KeywordTable):
     """Four curves: shadow corpus, external corpus, representation, vectors under attack."""
 
     facts: ClassVar[ExperimentFacts] = ExperimentFacts(
@@ -59,59 +51,41 @@ class Ablations(KeywordRows):
         axis="texts, percent, units or vectors",
     )
 
-    def run(self, conditions: Conditions) -> Reproduction:
-        """All points of all curves."""
-        deals, size = self.deals(conditions, "Medical"), conditions.size
-        cells = [cell for key in self.encoders(conditions) for cell in self._cells(deals, key, size)]
-        return run_cells(self.facts, cells, conditions, deals.world.notes)
-
-    def _cells(self, deals: PanDeals, key: str, size: Size) -> list[Cell]:
-        keywords, samples = deals.world.keywords, NUMBERS[size].samples
-        shadow, external = (deals.world.known[k] for k in (SHADOW, EXTERNAL))
-        cells = []
-
-        def add(panel: str, x: int, knowledge: str, spec: Any, texts: int, less: dict[str, Any]) -> None:
-            title = RECIPES[key].title
-            game = KeywordGame(keywords=keywords, samples=texts)
-            names = {"headline": PANELS[panel]}
-            names |= {ours: PANELS[panel].replace("accuracy", shown, 1) for ours, shown in AT_REAL_SHARE.items()}
-            name = f"{spec.title} · {title} · {panel} {x}"
-            series = f"{spec.title} · {title}"
-            cells.append(
-                self.cell(
-                    deals,
-                    key,
-                    knowledge,
-                    brief(spec, size),
-                    game,
-                    name,
-                    names=names,
-                    less=less,
-                    series=series,
-                    x=float(x),
-                )
-            )
-
+    def rows_of(self, bench: Bench, key: str) -> list[Row]:
+        """All points of all curves of one encoder."""
+        size, seed, texts = bench.conditions.size, bench.conditions.seed, bench.texts
+        shadow, external, samples = texts.known[SHADOW], texts.known[EXTERNAL], NUMBERS[size].samples
+        points: list[tuple[str, int, str, Any, int, dict[str, Any]]] = []
         for count in (n for n in SHADOWS[size] if n <= len(shadow)):
-            less = {"known": fewer(shadow, count, keywords, deals.lab.conditions.seed)}
-            add("shadow", count, SHADOW, MLP, min(samples, count), less)
+            less = {"known": fewer(shadow, count, texts.keywords, seed)}
+            points.append(("shadow", count, SHADOW, MLP, min(samples, count), less))
         for share in SHARES[size]:
-            part = sample(external, max(8, len(external) * share // 100), deals.lab.conditions.seed, "share")
-            for spec in (DANN, OURS):
-                add("external", share, EXTERNAL, spec, max(16, samples * share // 100), {"known": part})
+            part = {"known": sample(external, max(8, len(external) * share // 100), seed, "share")}
+            most = max(16, samples * share // 100)
+            points += [("external", share, EXTERNAL, spec, most, part) for spec in (DANN, OURS)]
         for units in UNITS[size]:
-            wide = replace(DANN, params={"units": units})
-            add("units", units, EXTERNAL, wide, samples, {})
-        for count in (n for n in VICTIMS[size] if n <= len(deals.world.target)):
-            for spec in (DANN, OURS):
-                add("victims", count, EXTERNAL, spec, samples, {"targets": count})
-        return cells
+            points.append(("units", units, EXTERNAL, replace(DANN, params={"units": units}), samples, {}))
+        for count in (n for n in VICTIMS[size] if n <= len(texts.target)):
+            points += [("victims", count, EXTERNAL, spec, samples, {"targets": count}) for spec in (DANN, OURS)]
+        rows = []
+        for panel, x, knowledge, spec, most, less in points:
+            series = f"{spec.title} · {RECIPES[key].title}"
+            row = partial(bench.row, key, knowledge, spec, bench.game(knowledge, most), f"{series} · {panel} {x}")
+            rows.append(row(_panel_names(PANELS[panel]), less, series=series, x=float(x)))
+        return rows
+
+
+def _panel_names(panel: str) -> Names:
+    return {
+        HEADLINE: panel,
+        **{ours: panel.replace("accuracy", shown, 1) for ours, shown in AT_REAL_SHARE.items()},
+    }
 
 
 COSINE, AT_HOME, ABROAD = "cosine of the boundaries", "accuracy on own texts", "accuracy on targets"
 
 
-class Figure4(KeywordRows):
+class Figure4(KeywordTable):
     """How far the boundary learnt on the external corpus is from the one the targets would give."""
 
     facts: ClassVar[ExperimentFacts] = ExperimentFacts(
@@ -127,37 +101,26 @@ class Figure4(KeywordRows):
         headline=COSINE,
     )
 
-    def run(self, conditions: Conditions) -> Reproduction:
-        """One row of three figures for each encoder and way of preparing the vectors."""
-        deals = self.deals(conditions, "Medical")
-        cells = [
-            self._angle(deals, key, aligned)
-            for key in self.encoders(conditions)
-            if key not in ("tfidf", "hashing") or conditions.size == "smoke"
-            for aligned in (False, True)
-        ]
-        return run_cells(self.facts, cells, conditions, deals.world.notes)
+    def rows_of(self, bench: Bench, key: str) -> list[Row]:
+        """Three figures for each way of preparing the vectors."""
+        if key in ("tfidf", "hashing") and bench.conditions.size != "smoke":
+            return []
+        ways = {"standardised together": False, "whitened apart": True}
+        return [self._row(bench, key, how, aligned) for how, aligned in ways.items()]
 
-    def _angle(self, deals: PanDeals, key: str, aligned: bool) -> Cell:
-        how = "whitened apart" if aligned else "standardised together"
+    def _row(self, bench: Bench, key: str, how: str, aligned: bool) -> Row:
         name = setting("SVM", RECIPES[key].title, how)
-        game = KeywordGame(keywords=deals.world.keywords, samples=NUMBERS[deals.lab.conditions.size].samples)
+        game = bench.game(EXTERNAL)
 
         def measure() -> list[Measured]:
-            deal = deals.deal(key, EXTERNAL, game)
-            seed = seed_for(deals.lab.conditions.seed, "angle", key)
+            deal = bench.deal(key, EXTERNAL, game)
             own, theirs = _prepared(deal.knowledge, aligned)
             found = np.array([_boundaries(deal, own, theirs, k) for k in range(len(game.keywords))])
-            rows = []
-            for metric, values in zip((COSINE, AT_HOME, ABROAD), found.T, strict=True):
-                estimate = mean(values, rng=generator(seed, metric))
-                rows.append(Measured(name, metric, estimate.value, estimate.low, estimate.high, estimate.n))
-            return rows
+            metrics = zip((COSINE, AT_HOME, ABROAD), found.T, strict=True)
+            return [Measured.of(name, metric, mean(values)) for metric, values in metrics]
 
-        identity = {**deals.lab.identity(key), **SVM.identity(), "data": deals.world.fingerprint, "aligned": aligned}
-        return Cell(
-            name, {**identity, "game": {**game.get_params(), "place": None, "version": game.facts.version}}, measure
-        )
+        identity = {**bench.identity(key), **SVM.identity(), "aligned": aligned, "game": game.get_params()}
+        return Row(name, identity, measure)
 
 
 def _prepared(knowledge: KeywordKnowledge, aligned: bool) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -176,8 +139,8 @@ def _boundaries(deal: Any, own: Any, theirs: Any, column: int) -> tuple[float, f
     rows, labels = deal.knowledge.rows[column], deal.knowledge.labels[column]
     asked = np.flatnonzero(deal.truth.asked[:, column])
     answers = deal.truth.present[asked, column]
-    near = LinearSVC(C=0.01, dual="auto", max_iter=5000).fit(own[rows], labels)
-    far = LinearSVC(C=0.01, dual="auto", max_iter=5000).fit(theirs[asked], answers)
+    near = LinearSVC(C=0.01, dual="auto", max_iter=5000, random_state=0).fit(own[rows], labels)
+    far = LinearSVC(C=0.01, dual="auto", max_iter=5000, random_state=0).fit(theirs[asked], answers)
     normals = near.coef_[0], far.coef_[0]
     cosine = float(normals[0] @ normals[1] / max(np.linalg.norm(normals[0]) * np.linalg.norm(normals[1]), 1e-12))
     return cosine, float(near.score(own[rows], labels)), float(near.score(theirs[asked], answers))

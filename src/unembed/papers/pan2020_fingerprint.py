@@ -9,9 +9,9 @@ each other. Beside the paper's classifier stand signatures learnt from made-up t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,17 +21,12 @@ from scipy.sparse import issparse
 from unembed.attacks.fingerprint import Signature, SignatureBook, identify, learn_from_encoder
 from unembed.attacks.fingerprint.classifier import EncoderClassifier
 from unembed.attacks.fingerprint.directions import directions
-from unembed.corpora.corpus import Corpus
-from unembed.encoders import build_encoder
-from unembed.encoders.base import Encoder
-from unembed.encoders.cache import CachedEncoder, EmbeddingCache
-from unembed.errors import DataError
 from unembed.games.fingerprint import FingerprintKnowledge
-from unembed.metrics.estimate import Estimate, mean
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Reproduction, Size
-from unembed.papers.cells import Cell, run_cells
-from unembed.papers.lab import MODELS_VARIABLE, find_model, pick_encoders
-from unembed.papers.stand_ins import INVENTED, read, sample
+from unembed.metrics.estimate import mean
+from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, by_size
+from unembed.papers.data import read, sample
+from unembed.papers.encoders import Encoders, Recipe, missing_weights
+from unembed.papers.rows import Row, Table, refused
 from unembed.seeds import generator, seed_for
 
 DIMENSION = 384
@@ -39,34 +34,26 @@ SETS = (1, 10, 100)
 PERCEPTRON, SIGNATURES = "perceptron (d-200-k)", "signatures from made-up text"
 
 
-@dataclass(frozen=True)
-class Maker:
-    """One encoder of the same dimension as the others, and the network it is a part of."""
-
-    encoder: str
-    network: str
-    options: dict[str, Any] = field(default_factory=dict)
-    weights: str | None = None
+def _part(network: str, weights: str, **options: Any) -> Recipe:
+    return Recipe(network, "minilm" if network == "MiniLM" else "transformer", options, weights)
 
 
-def _layer(number: int) -> Maker:
-    return Maker("minilm", "MiniLM", {"layer": number, "normalise": False})
-
-
-MAKERS: dict[str, Maker] = {
-    "minilm": Maker("minilm", "MiniLM"),
-    "minilm-first": Maker("minilm", "MiniLM", {"pooling": "first", "normalise": False}),
-    **{f"minilm-layer{n}": _layer(n) for n in range(6)},
-    "bge": Maker("transformer", "bge", {"pooling": "first", "normalise": True}, "bge-small-en-v1.5"),
-    "bge-mean": Maker("transformer", "bge", {"pooling": "mean", "normalise": True}, "bge-small-en-v1.5"),
-    "tfidf": Maker("tfidf", "tfidf", {"max_features": DIMENSION}),
-    "hashing": Maker("hashing", "hashing", {"features": DIMENSION}),
-    "lsa-tfidf": Maker("lsa", "lsa-tfidf", {"components": DIMENSION}),
-    "lsa-hashing": Maker("lsa", "lsa-hashing", {"components": DIMENSION, "base": "hashing"}),
-    "word2vec": Maker("word2vec", "word2vec", {"dimension": DIMENSION}),
-    "fasttext": Maker("fasttext", "fasttext", {"dimension": DIMENSION, "buckets": 50_000}),
-    "glove": Maker("glove", "glove", {"dimension": DIMENSION, "iterations": 15}),
-    "doc2vec": Maker("doc2vec", "doc2vec", {"dimension": DIMENSION, "sample": 1e-3}),
+_MINILM, _BGE = partial(_part, "MiniLM", "all-MiniLM-L6-v2"), partial(_part, "bge", "bge-small-en-v1.5")
+#: Encoders of one dimension; the title is the network that they are a part of.
+MAKERS: dict[str, Recipe] = {
+    "minilm": _MINILM(),
+    "minilm-first": _MINILM(pooling="first", normalise=False),
+    **{f"minilm-layer{n}": _MINILM(layer=n, normalise=False) for n in range(6)},
+    "bge": _BGE(pooling="first", normalise=True),
+    "bge-mean": _BGE(pooling="mean", normalise=True),
+    "tfidf": Recipe("tfidf", "tfidf", {"max_features": DIMENSION}, fitted=True),
+    "hashing": Recipe("hashing", "hashing", {"features": DIMENSION}),
+    "lsa-tfidf": Recipe("lsa-tfidf", "lsa", {"components": DIMENSION}, fitted=True),
+    "lsa-hashing": Recipe("lsa-hashing", "lsa", {"components": DIMENSION, "base": "hashing"}, fitted=True),
+    "word2vec": Recipe("word2vec", "word2vec", {"dimension": DIMENSION}, fitted=True),
+    "fasttext": Recipe("fasttext", "fasttext", {"dimension": DIMENSION, "buckets": 50_000}, fitted=True),
+    "glove": Recipe("glove", "glove", {"dimension": DIMENSION, "iterations": 15}, fitted=True),
+    "doc2vec": Recipe("doc2vec", "doc2vec", {"dimension": DIMENSION, "sample": 1e-3}, fitted=True),
 }
 
 
@@ -80,14 +67,10 @@ class Scale:
     draws: int
 
 
-SCALES: dict[Size, Scale] = {
-    "smoke": Scale(60, 120, 400, 5),
-    "small": Scale(300, 200, 5_000, 40),
-    "full": Scale(2_000, 1_000, 20_000, 200),
-}
+SCALES = by_size(Scale(60, 120, 400, 5), Scale(300, 200, 5_000, 40), Scale(2_000, 1_000, 20_000, 200))
 
 
-class Figure9:
+class Figure9(Table):
     """Whose vectors: from one, ten and a hundred; and what happens with encoders that nobody knows."""
 
     facts: ClassVar[ExperimentFacts] = ExperimentFacts(
@@ -103,40 +86,22 @@ class Figure9:
         headline="accuracy",
         axis="vectors",
     )
-    encoders: ClassVar[dict[Size, tuple[str, ...]]] = {
-        "smoke": ("tfidf", "hashing", "lsa-tfidf"),
-        "small": tuple(MAKERS),
-        "full": tuple(MAKERS),
-    }
+    known: ClassVar[tuple[str, ...]] = tuple(MAKERS)
+    encoders = by_size(("tfidf", "hashing", "lsa-tfidf"), tuple(MAKERS), tuple(MAKERS))
 
-    def run(self, conditions: Conditions) -> Reproduction:
+    def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """Both ways of telling on the same vectors."""
-        asked = pick_encoders(conditions.encoders, self.encoders[conditions.size], tuple(MAKERS))
-        missing = [k for k in asked if _weights(MAKERS[k], conditions) is None]
-        chosen = tuple(k for k in asked if k not in missing)
+        missing = {k: reason for k in encoders if (reason := missing_weights(MAKERS[k], conditions))}
+        chosen = tuple(k for k in encoders if k not in missing)
         study = Study(conditions, chosen)
-        cells = [
-            self._cell(study, PERCEPTRON, study.perceptron_rows),
-            self._cell(study, SIGNATURES, study.signature_rows),
-            *(self._absent(key) for key in missing),
+        identity = {"makers": {k: vars(MAKERS[k]) for k in chosen}, "data": study.fingerprint}
+        identity |= EncoderClassifier().get_params()
+        rows = [
+            Row(PERCEPTRON, identity, study.perceptron_rows),
+            Row(SIGNATURES, identity, study.signature_rows),
+            *(refused(key, reason) for key, reason in missing.items()),
         ]
-        notes = [f"{len(chosen)} encoders of {DIMENSION} dimensions: {', '.join(chosen)}"]
-        if conditions.size == "smoke":
-            notes.append(INVENTED)
-        return run_cells(self.facts, cells, conditions, notes)
-
-    def _cell(self, study: Study, title: str, measure: Callable[[], list[Measured]]) -> Cell:
-        makers = {k: vars(MAKERS[k]) for k in study.chosen}
-        return Cell(title, {"makers": makers, "data": study.fingerprint, **EncoderClassifier().get_params()}, measure)
-
-    def _absent(self, key: str) -> Cell:
-        def measure() -> list[Measured]:
-            raise DataError(
-                f"the weights of {MAKERS[key].weights} are not on this machine: name the folder that holds them in "
-                f"{MODELS_VARIABLE}"
-            )
-
-        return Cell(key, {}, measure)
+        return rows, [f"{len(chosen)} encoders of {DIMENSION} dimensions: {', '.join(chosen)}"]
 
 
 class Study:
@@ -167,23 +132,14 @@ class Study:
     @cached_property
     def vectors(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Signature]]:
         """Of every encoder: training vectors, test vectors, and the signature learnt from made-up text."""
+        encoders = Encoders(self.conditions, self.fit, recipes=MAKERS)
         train, test, learnt = {}, {}, {}
         for number, key in enumerate(self.chosen):
             if self.conditions.progress:
                 self.conditions.progress("encoders", number, len(self.chosen))
-            encoder = self._encoder(MAKERS[key])
-            train[key], test[key] = (_dense(encoder, texts) for texts in (self.train, self.test))
-            learnt[key] = learn_from_encoder(key, encoder)
+            train[key], test[key] = (_dense(encoders.vectors(key, texts)) for texts in (self.train, self.test))
+            learnt[key] = learn_from_encoder(key, encoders.cached(key))
         return train, test, learnt
-
-    def _encoder(self, maker: Maker) -> Encoder:
-        options = dict(maker.options)
-        if maker.weights:
-            options["model"] = _weights(maker, self.conditions)
-        if maker.network in ("MiniLM", "bge"):
-            options["device"] = self.conditions.device
-        made = build_encoder(maker.encoder, options, fit_texts=self.fit.texts)
-        return made if made.card.sparse else CachedEncoder(made, EmbeddingCache())
 
     def perceptron_rows(self) -> list[Measured]:
         """The paper's classifier, and how well its hidden layer and the raw vectors cluster."""
@@ -197,53 +153,44 @@ class Study:
         def names(key: str, rows: NDArray[np.int64]) -> str:
             return self.chosen[int(said[key][rows].sum(axis=0).argmax())]
 
-        found = [self._share(PERCEPTRON, n, "accuracy", lambda k, r: names(k, r) == k, seconds) for n in SETS]
+        found = [
+            self._share(PERCEPTRON, n, "accuracy", lambda k, r: names(k, r) == k, self.chosen, seconds) for n in SETS
+        ]
         for title, points in (
             ("vectors as they are", {k: directions(v) for k, v in test.items()}),
             ("hidden layer", {k: model.hidden_layer(v) for k, v in test.items()}),
         ):
             same = _nearest_is_same(points)
             groups = [k for k, v in points.items() for _ in range(len(v))]
-            estimate = mean(same, rng=generator(self.conditions.seed, "interval", title), groups=groups)
-            found.append(_row(f"clusters · {title}", "nearest of the same encoder", estimate))
+            found.append(Measured.of(f"clusters · {title}", "nearest of the same encoder", mean(same, groups=groups)))
         return found
 
     def signature_rows(self) -> list[Measured]:
         """Signatures: who ranks first, who is named, and who is named although nobody knows it."""
         _, _, learnt = self.vectors
         book = SignatureBook(tuple(learnt.values()))
-        networks = {k: MAKERS[k].network for k in self.chosen}
+        networks = {k: MAKERS[k].title for k in self.chosen}
 
         def told(key: str, rows: NDArray[np.int64], left_out: list[str]) -> tuple[str | None, str]:
             answer = identify(self.vectors[1][key][rows], book.without(left_out))
             return answer.name, answer.candidates[0].name if answer.candidates else ""
 
-        def first(key: str, rows: NDArray[np.int64]) -> bool:
-            return told(key, rows, [])[1] == key
+        def kin(key: str) -> list[str]:
+            return [k for k in self.chosen if networks[k] == networks[key]]
 
-        def right(key: str, rows: NDArray[np.int64]) -> bool:
-            return told(key, rows, [])[0] == key
-
-        def wrong(key: str, rows: NDArray[np.int64]) -> bool:
-            return told(key, rows, [])[0] not in (key, None)
-
-        def alarm(key: str, rows: NDArray[np.int64]) -> bool:
-            return told(key, rows, [k for k in self.chosen if networks[k] == networks[key]])[0] is not None
-
-        def relative(key: str, rows: NDArray[np.int64]) -> bool:
-            return told(key, rows, [key])[0] is not None
-
+        hits: dict[str, Callable[[str, NDArray[np.int64]], bool]] = {
+            "accuracy": lambda key, rows: told(key, rows, [])[1] == key,
+            "named rightly": lambda key, rows: told(key, rows, [])[0] == key,
+            "named wrongly": lambda key, rows: told(key, rows, [])[0] not in (key, None),
+            "unknown encoder named": lambda key, rows: told(key, rows, kin(key))[0] is not None,
+            "unknown relative named": lambda key, rows: told(key, rows, [key])[0] is not None,
+        }
+        related = [k for k in self.chosen if len(kin(k)) > 1]
         found = []
-        related = [k for k in self.chosen if sum(n == networks[k] for n in networks.values()) > 1]
-        for n in SETS:
-            found += [
-                self._share(SIGNATURES, n, "accuracy", first),
-                self._share(SIGNATURES, n, "named rightly", right),
-                self._share(SIGNATURES, n, "named wrongly", wrong),
-                self._share(SIGNATURES, n, "unknown encoder named", alarm),
-            ]
-            if related:
-                found.append(self._share(SIGNATURES, n, "unknown relative named", relative, among=related))
+        for n, (metric, hit) in ((n, item) for n in SETS for item in hits.items()):
+            among = related if metric == "unknown relative named" else list(self.chosen)
+            if among:
+                found.append(self._share(SIGNATURES, n, metric, hit, among))
         return found
 
     def _share(
@@ -252,50 +199,31 @@ class Study:
         n: int,
         metric: str,
         hit: Callable[[str, NDArray[np.int64]], bool],
+        among: Sequence[str],
         seconds: float | None = None,
-        among: list[str] | None = None,
     ) -> Measured:
         """The share of random sets of ``n`` vectors with a hit; sets of one encoder are drawn together."""
         test = self.vectors[1]
         hits, groups = [], []
-        for key in among or self.chosen:
+        for key in among:
             rng = generator(self.conditions.seed, "sets", key, n)
             alive = np.flatnonzero(np.abs(test[key]).sum(axis=1) > 0)
             for _ in range(self.scale.draws if n < 100 else max(1, self.scale.draws // 4)):
                 hits.append(hit(key, rng.permutation(alive)[:n]))
                 groups.append(key)
-        rng = generator(self.conditions.seed, "interval", title, n, metric)
-        estimate = mean(np.array(hits), rng=rng, groups=groups)
-        setting = f"{title} · {n} vector{'s' if n > 1 else ''}"
-        chance = 1 / len(self.chosen) if metric == "accuracy" else None
-        return _row(setting, metric, estimate, chance, seconds, f"{title}, {metric}", float(n))
+        return Measured.of(
+            f"{title} · {n} vector{'s' if n > 1 else ''}",
+            metric,
+            mean(np.array(hits), groups=groups),
+            floor=1 / len(self.chosen) if metric == "accuracy" else None,
+            seconds=None if seconds is None else round(seconds, 2),
+            series=f"{title}, {metric}",
+            x=float(n),
+        )
 
 
-def _weights(maker: Maker, conditions: Conditions) -> str | None:
-    """Where an encoder's weights are; empty where it needs none, None where they are missing."""
-    found = find_model(maker.weights, conditions) if maker.weights else ""
-    return None if found is None else str(found)
-
-
-def _row(
-    setting: str,
-    metric: str,
-    estimate: Estimate,
-    floor: float | None = None,
-    seconds: float | None = None,
-    series: str | None = None,
-    x: float | None = None,
-) -> Measured:
-    seconds = None if seconds is None else round(seconds, 2)
-    return Measured(
-        setting, metric, estimate.value, estimate.low, estimate.high, estimate.n, floor=floor, seconds=seconds,
-        series=series, x=x,
-    )  # fmt: skip
-
-
-def _dense(encoder: Encoder, corpus: Corpus) -> Any:
-    found: Any = encoder.encode(corpus.texts)
-    return found.toarray() if issparse(found) else np.asarray(found)
+def _dense(vectors: Any) -> Any:
+    return vectors.toarray() if issparse(vectors) else np.asarray(vectors)
 
 
 def _nearest_is_same(points: dict[str, Any]) -> NDArray[np.bool_]:

@@ -6,28 +6,25 @@ paper's encoder; its seven others are not at hand and are listed as not measured
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
-from unembed.errors import CannotMeasureError
+from unembed.games.base import Deal
 from unembed.games.keyword import KeywordGame
-from unembed.games.play import Play, play
 from unembed.games.reassembly import ReassemblyGame
-from unembed.metrics.estimate import Estimate
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Reproduction, Size
-from unembed.papers.cells import Cell, run_cells
-from unembed.papers.lab import RECIPES, Lab, pick_encoders
-from unembed.papers.pan_worlds import EXTERNAL, NUMBERS, SHADOW, PanDeals, world
-from unembed.papers.scoring import AttackSpec
+from unembed.papers.base import Conditions, ExperimentFacts, Published, Size, by_size
+from unembed.papers.data import sample
+from unembed.papers.encoders import RECIPES, Encoders
+from unembed.papers.pan2020_texts import EXTERNAL, NUMBERS, SHADOW, CaseStudy, case_study
+from unembed.papers.rows import HEADLINE, AttackSpec, Names, Row, Table, played, refused
 from unembed.seeds import seed_for
 
 BERT = RECIPES["bert-first"].title
-ENCODERS: dict[Size, tuple[str, ...]] = {
-    "smoke": ("tfidf",),
-    "small": ("minilm",),
-    "full": ("bert-first", "bert-mean", "minilm", "bge", "use-lite", "lsa-tfidf", "doc2vec", "tfidf"),
-}
+ENCODERS = by_size(
+    ("tfidf",), ("minilm",), ("bert-first", "bert-mean", "minilm", "bge", "use-lite", "lsa-tfidf", "doc2vec", "tfidf")
+)
 SVM = AttackSpec("SVM", "keyword/svm", {})
 MLP = AttackSpec("MLP", "keyword/mlp", {})
 DANN = AttackSpec("DANN", "keyword/dann", {})
@@ -53,115 +50,107 @@ def setting(attack: str, encoder: str, knowledge: str) -> str:
     return f"{attack} · {encoder} · {knowledge}"
 
 
-def rows_of(name: str, played: Play, names: dict[str, str], **more: Any) -> list[Measured]:
-    """The headline and the secondary figures in ``names`` (ours to the paper's), with what was published for them."""
-    found: list[tuple[str, Estimate, float | None]] = [(names["headline"], played.estimate, played.floor.value)]
-    for ours, printed in names.items():
-        if ours in played.scores.secondary:
-            found.append((printed, played.scores.secondary[ours], played.floor_secondary.get(ours)))
-    return [
-        Measured(
-            name,
-            metric,
-            estimate.value,
-            estimate.low,
-            estimate.high,
-            estimate.n,
-            floor=floor,
-            seconds=round(played.fit_seconds + played.run_seconds, 2),
-            # Above a floor of 1 (Table III) nothing can lie, so no check of the attack can be passed there.
-            trusted=played.check.passed or played.floor.value == 1,
-            **more,
-        )
-        for metric, estimate, floor in found
-    ]
+KEYWORD_NAMES = {HEADLINE: AVERAGE, "best_epoch_accuracy": WORST, **AT_REAL_SHARE}
 
 
-KEYWORD_NAMES = {"headline": AVERAGE, "best_epoch_accuracy": WORST, **AT_REAL_SHARE}
+@dataclass(frozen=True)
+class Bench:
+    """One case study and the encoders that vectors of its texts are made with."""
 
+    conditions: Conditions
+    name: str
 
-def brief(spec: AttackSpec, size: Size) -> AttackSpec:
-    """Neural attacks cut short at size smoke."""
-    short = size == "smoke" and spec.name in ("keyword/mlp", "keyword/dann")
-    return replace(spec, params={**spec.params, "epochs": 3, "min_steps": 30}) if short else spec
+    @cached_property
+    def texts(self) -> CaseStudy:
+        """Who holds which texts."""
+        return case_study(self.name, self.conditions)
 
+    @cached_property
+    def encoders(self) -> Encoders:
+        """Encoders that learn from all but the targets."""
+        return Encoders(self.conditions, self.texts.fit)
 
-class KeywordRows:
-    """What the experiments share: a world, deals, one cell for each attack, encoder and knowledge."""
+    def game(self, knowledge: str, samples: int | None = None, **more: Any) -> KeywordGame:
+        """The game of keywords; an outsider puts them into its own texts."""
+        most = NUMBERS[self.conditions.size].samples if samples is None else samples
+        given = {"keywords": self.texts.keywords, "samples": most, "place": self.place(knowledge), **more}
+        return KeywordGame(**given)
 
-    facts: ClassVar[ExperimentFacts]
-    worlds: ClassVar[tuple[str, ...]] = ("Medical",)
+    def place(self, knowledge: str) -> str | None:
+        """The word in whose place an outsider puts keywords."""
+        return self.texts.place if knowledge == EXTERNAL else None
 
-    def deals(self, conditions: Conditions, name: str) -> PanDeals:
-        """The deals of one case study."""
-        texts = world(name, conditions, NUMBERS[conditions.size])
-        return PanDeals(Lab(conditions, texts.fit), texts)
+    def deal(self, key: str, knowledge: str, game: Any, **less: Any) -> Deal[Any, Any]:
+        """The game's deal; ``known`` and ``targets`` take less of either side."""
+        target = sample(self.texts.target, less.get("targets"), 0, "targets")
+        known = less.get("known", self.texts.known[knowledge])
+        adversary = {SHADOW: "insider", EXTERNAL: "outsider"}[knowledge]
+        seed = seed_for(self.conditions.seed, "deal", self.name)
+        found: Deal[Any, Any] = game.deal(self.encoders.material(key, target, known, adversary, seed))
+        return found
 
-    def cell(
+    def row(
         self,
-        deals: PanDeals,
         key: str,
         knowledge: str,
         spec: AttackSpec,
         game: Any,
-        name: str,
-        *,
-        names: dict[str, str] = KEYWORD_NAMES,
-        less: dict[str, Any] | None = None,
-        **more: Any,
-    ) -> Cell:
-        """One attack on one deal."""
-        conditions = deals.lab.conditions
-
-        def measure() -> list[Measured]:
-            deal = deals.deal(key, knowledge, game, **(less or {}))
-            seed = seed_for(conditions.seed, "play", name)
-            return rows_of(name, play(game, spec.make(conditions), deal, seed), names, **more)
-
+        setting: str,
+        names: Names = KEYWORD_NAMES,
+        less: Mapping[str, Any] | None = None,
+        **place: Any,
+    ) -> Row:
+        """One attack on one deal; neural attacks are cut short at size smoke."""
+        given = dict(less or {})
+        if self.conditions.size == "smoke" and spec.name in ("keyword/mlp", "keyword/dann"):
+            spec = replace(spec, params={**spec.params, "epochs": 3, "min_steps": 30})
         identity = {
-            **deals.lab.identity(key),
-            **spec.identity(),
-            "data": deals.world.fingerprint,
+            **self.identity(key),
             "knowledge": knowledge,
-            "game": {**game.get_params(), "place": None, "version": game.facts.version},
-            "less": {k: getattr(v, "fingerprint", v) for k, v in (less or {}).items()},
+            "less": {k: getattr(v, "fingerprint", v) for k, v in given.items()},
         }
-        return Cell(name, identity, measure)
+        dealt = partial(self.deal, key, knowledge, game, **given)
+        return played(self.conditions, spec, game, dealt, setting, names, identity, **place)
 
-    def encoders(self, conditions: Conditions) -> tuple[str, ...]:
-        """Those asked for, else those of the size."""
-        return pick_encoders(conditions.encoders, ENCODERS[conditions.size], tuple(RECIPES))
-
-    def missing(self, names: Sequence[str], metric_of: str) -> list[Cell]:
-        """Rows of the paper whose encoder is not at hand."""
-
-        def refuse() -> list[Measured]:
-            raise CannotMeasureError("this encoder's weights are not at hand")
-
-        return [Cell(setting(metric_of, name, EXTERNAL), {"absent": name}, refuse) for name in names]
+    def identity(self, key: str) -> dict[str, Any]:
+        """What tells rows of one encoder and case study from others."""
+        return {**self.encoders.identity(key), "data": self.texts.fingerprint}
 
 
-class _Figure6(KeywordRows):
+class KeywordTable(Table):
+    """What the experiments on keywords share."""
+
+    known: ClassVar[tuple[str, ...]] = tuple(RECIPES)
+    encoders: ClassVar[Mapping[Size, tuple[str, ...]]] = ENCODERS
+    study: ClassVar[str] = "Medical"
+
+    def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
+        """The rows of every encoder in one case study."""
+        bench = Bench(conditions, self.study)
+        return [row for key in encoders for row in self.rows_of(bench, key)], bench.texts.notes
+
+    def rows_of(self, bench: Bench, key: str) -> list[Row]:
+        """The rows of one encoder."""
+        raise NotImplementedError
+
+
+class _Figure6(KeywordTable):
     """One case study, five attacks: two with a shadow corpus, three without, and ours."""
 
-    def run(self, conditions: Conditions) -> Reproduction:
-        """Measure every row that the machine has the encoder for."""
-        deals = self.deals(conditions, self.worlds[0])
-        numbers = NUMBERS[conditions.size]
+    def rows_of(self, bench: Bench, key: str) -> list[Row]:
+        """The attacks with a shadow corpus, then those without."""
         plan = [(SHADOW, s) for s in (SVM, MLP, OURS)] + [(EXTERNAL, s) for s in (SVM, MLP, DANN, OURS)]
-        cells = []
-        for key in self.encoders(conditions):
-            for knowledge, spec in plan:
-                game = KeywordGame(keywords=deals.world.keywords, samples=numbers.samples)
-                name = setting(spec.title, RECIPES[key].title, knowledge)
-                cells.append(self.cell(deals, key, knowledge, brief(spec, conditions.size), game, name))
-        return run_cells(self.facts, cells, conditions, deals.world.notes)
+        title = RECIPES[key].title
+        return [
+            bench.row(key, knowledge, spec, bench.game(knowledge), setting(spec.title, title, knowledge))
+            for knowledge, spec in plan
+        ]
 
 
 class Figure6b(_Figure6):
     """Airline: ten cities."""
 
-    worlds = ("Airline",)
+    study: ClassVar[str] = "Airline"
     facts: ClassVar[ExperimentFacts] = ExperimentFacts(
         name="pan2020/figure6b",
         paper="pan2020",
@@ -215,7 +204,7 @@ def _table3() -> tuple[Published, ...]:
     )
 
 
-class Table3(KeywordRows):
+class Table3(KeywordTable):
     """Five keywords that stand in no target: how often the attack rightly says no."""
 
     facts: ClassVar[ExperimentFacts] = ExperimentFacts(
@@ -229,27 +218,25 @@ class Table3(KeywordRows):
         headline=AVERAGE,
     )
 
-    def run(self, conditions: Conditions) -> Reproduction:
+    def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """Both case studies, the paper's attack and ours."""
-        cells, notes = [], []
-        for name in ("Medical", "Airline"):
-            deals = self.deals(conditions, name)
-            notes += list(deals.world.notes)
-            words = deals.world.absent(5, conditions.seed)
-            for key in self.encoders(conditions):
-                for spec in (DANN, OURS):
-                    title = name if spec is DANN else f"{name}, {spec.title}"
-                    samples = NUMBERS[conditions.size].samples
-                    game = KeywordGame(keywords=words, samples=samples, absent=True, asked=500)
-                    row = setting(title, RECIPES[key].title, EXTERNAL)
-                    cells.append(self.cell(deals, key, EXTERNAL, brief(spec, conditions.size), game, row))
+        rows: list[Row] = []
+        notes: list[str] = []
+        for study in ("Medical", "Airline"):
+            bench = Bench(conditions, study)
+            notes += bench.texts.notes
+            game = bench.game(EXTERNAL, keywords=bench.texts.absent(5, conditions.seed), absent=True, asked=500)
+            for key in encoders:
+                for spec, name in ((DANN, study), (OURS, f"{study}, {OURS.title}")):
+                    rows.append(bench.row(key, EXTERNAL, spec, game, setting(name, RECIPES[key].title, EXTERNAL)))
             if not conditions.encoders:
-                cells += self.missing(ABSENT, name)
-        return run_cells(self.facts, cells, conditions, notes)
+                reason = "this encoder's weights are not at hand"
+                rows += [refused(setting(study, model, EXTERNAL), reason) for model in ABSENT]
+        return rows, notes
 
 
 WORD_NAMES = {
-    "headline": "share of the text's words in the top ten",
+    HEADLINE: "share of the text's words in the top ten",
     "balanced_word_accuracy": "accuracy",
     "first_word_right": "first word right",
     "precision_at_top": "share of the top ten in the text",
@@ -257,7 +244,7 @@ WORD_NAMES = {
 }
 
 
-class Table5(KeywordRows):
+class Table5(KeywordTable):
     """Fifty frequent words of the domain, ranked for every vector."""
 
     facts: ClassVar[ExperimentFacts] = ExperimentFacts(
@@ -270,20 +257,17 @@ class Table5(KeywordRows):
         "paper does not list its own; the adversary trains on the external corpus. The paper prints five lists; here "
         "all lists are scored against their texts, and none is shown. Accuracy is the mean over words of the shares of "
         "right answers on texts with and without the word.",
-        headline=WORD_NAMES["headline"],
+        headline=WORD_NAMES[HEADLINE],
     )
 
-    def run(self, conditions: Conditions) -> Reproduction:
+    def rows_of(self, bench: Bench, key: str) -> list[Row]:
         """The paper's attack, a linear machine and ours."""
-        deals = self.deals(conditions, "Medical")
-        count = 50 if conditions.size != "smoke" else 15
-        words = ReassemblyGame(propose=count).listed(deals.world.known[SHADOW])
-        samples = min(NUMBERS[conditions.size].samples, 1_000)
-        cells = []
-        for key in self.encoders(conditions):
-            for spec in (SVM, DANN, OURS):
-                game = ReassemblyGame(keywords=words, samples=samples)
-                name = setting(spec.title, RECIPES[key].title, EXTERNAL)
-                attack = brief(spec, conditions.size)
-                cells.append(self.cell(deals, key, EXTERNAL, attack, game, name, names=WORD_NAMES))
-        return run_cells(self.facts, cells, conditions, deals.world.notes)
+        size = bench.conditions.size
+        words = ReassemblyGame(propose=15 if size == "smoke" else 50).listed(bench.texts.known[SHADOW])
+        samples = min(NUMBERS[size].samples, 1_000)
+        game = ReassemblyGame(keywords=words, samples=samples, place=bench.place(EXTERNAL))
+        title = RECIPES[key].title
+        return [
+            bench.row(key, EXTERNAL, spec, game, setting(spec.title, title, EXTERNAL), WORD_NAMES)
+            for spec in (SVM, DANN, OURS)
+        ]

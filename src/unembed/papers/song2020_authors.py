@@ -7,36 +7,38 @@ and InferSent are not to be had and are listed as not measured.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError
-from unembed.games.attribute import AttributeGame, AttributeGuess
-from unembed.games.base import Material
-from unembed.games.calibration import found_at_all
-from unembed.games.text_baseline import TextReader
+from unembed.games.attribute import AttributeGame
+from unembed.games.base import Material, Scores
+from unembed.games.play import check_attack_works
+from unembed.games.rounds import play_round
+from unembed.games.rows import text_rows
 from unembed.games.threat import ADVERSARIES
 from unembed.metrics.classes import top_k_hits
 from unembed.metrics.estimate import mean
-from unembed.papers.author_pools import Draw, Pool, Source, author_pool
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Reproduction, Size
-from unembed.papers.cells import Cell, run_cells
-from unembed.papers.lab import RECIPES, Lab, pick_encoders
-from unembed.papers.scoring import AttackSpec
-from unembed.seeds import generator, seed_for
+from unembed.papers.author_pools import Pool, Source, author_pool
+from unembed.papers.base import Conditions, ExperimentFacts, Measured, by_size
+from unembed.papers.encoders import RECIPES, Encoders
+from unembed.papers.rows import AttackSpec, Row, Table, refused
+from unembed.seeds import seed_for
 
 LINEAR = AttackSpec("linear", "attribute/linear", {})
 TEXT_CNN = "TextCNN on the text"
 HEADLINE = "top-5 accuracy"
+#: Among the first so many names: the game's name of the metric, and ours.
+TOPS = {5: ("top5_accuracy", HEADLINE), 1: ("accuracy", "top-1 accuracy")}
 ABSENT = {
-    "LSTM": "the paper's LSTM dual encoder was not published and none is trained here",
-    "Transformer": "the paper's Transformer dual encoder was not published and none is trained here",
+    "LSTM dual encoder": "the paper's LSTM dual encoder was not published and none is trained here",
+    "Transformer dual encoder": "the paper's Transformer dual encoder was not published and none is trained here",
     "Skip-thought": "no Skip-thought weights are at hand",
     "InferSent": "no InferSent weights are at hand",
 }
@@ -84,10 +86,10 @@ def _authors(source: Source, labels: int, *authors: int) -> tuple[Point, ...]:
 
 #: Authors of the novels with several books: does the attack know the writer, or the book?
 OTHER_BOOK = Point("novels", 30, 50, "other book", apart=True)
-SCALES: dict[Size, Scale] = {
-    "smoke": Scale(_labels("novels", 6, 5), 5, 2),
-    "small": Scale((*_labels("novels", 100, 10, 50), OTHER_BOOK), 20, 5),
-    "full": Scale(
+SCALES = by_size(
+    Scale(_labels("novels", 6, 5), 5, 2),
+    Scale((*_labels("novels", 100, 10, 50), OTHER_BOOK), 20, 5),
+    Scale(
         (
             *_labels("novels", 100, 10, 20, 30, 40, 50),
             *_authors("novels", 50, 150),
@@ -97,10 +99,10 @@ SCALES: dict[Size, Scale] = {
         50,
         5,
     ),
-}
+)
 
 
-class Figure3:
+class Figure3(Table):
     """Top-5 accuracy over labelled sentences an author and over the number of authors."""
 
     facts: ClassVar[ExperimentFacts] = ExperimentFacts(
@@ -121,112 +123,92 @@ class Figure3:
         *("bert-mean", "bert-first", "minilm", "bge", "use-lite"),
         *("word2vec", "glove", "doc2vec", "lsa-tfidf", "tfidf"),
     )
-    encoders: ClassVar[dict[Size, tuple[str, ...]]] = {
-        "smoke": ("tfidf",),
-        "small": ("minilm", "word2vec", "tfidf"),
-        "full": ("bert-mean", "minilm", "bge", "use-lite", "word2vec", "doc2vec", "lsa-tfidf", "tfidf"),
-    }
+    encoders = by_size(
+        ("tfidf",),
+        ("minilm", "word2vec", "tfidf"),
+        ("bert-mean", "minilm", "bge", "use-lite", "word2vec", "doc2vec", "lsa-tfidf", "tfidf"),
+    )
 
-    def run(self, conditions: Conditions) -> Reproduction:
+    def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """Every encoder and the yardstick on the same draws."""
-        chosen = pick_encoders(conditions.encoders, self.encoders[conditions.size], self.known)
         scale = SCALES[conditions.size]
-        sources = list(dict.fromkeys(p.source for p in scale.points))
         most = max(p.labels for p in scale.points) + scale.targets
-        pools = {s: author_pool(conditions, s, 4 * most if s == "blogs" else 2 * most) for s in sources}
-        cells: list[Cell] = []
-        for source, pool in pools.items():
+        rows: list[Row] = []
+        notes: list[str] = []
+        for source in dict.fromkeys(p.source for p in scale.points):
+            pool = author_pool(conditions, source, 4 * most if source == "blogs" else 2 * most)
             study = Study(conditions, pool, scale)
             points = [p for p in scale.points if p.source == source]
-            cells += [self._text_cell(study, p) for p in points]
-            cells += [self._cell(study, key, p) for key in chosen for p in points]
+            rows += [study.row(TEXT_CNN, p) for p in points]
+            rows += [study.row(RECIPES[key].title, p, key) for key in encoders for p in points]
+            notes += pool.notes
         if not conditions.encoders and conditions.size != "smoke":
-            cells += [self._absent(model, reason) for model, reason in ABSENT.items()]
-        notes = [n for pool in pools.values() for n in pool.notes]
-        return run_cells(self.facts, cells, conditions, (*notes, f"{scale.repetitions} repetitions with other authors"))
-
-    def _cell(self, study: Study, key: str, point: Point) -> Cell:
-        identity = {**study.lab.identity(key), **LINEAR.identity(), **study.identity(point)}
-        title = RECIPES[key].title
-        return Cell(f"{title} · {point.setting}", identity, lambda: study.encoder_rows(key, title, point))
-
-    def _text_cell(self, study: Study, point: Point) -> Cell:
-        return Cell(f"{TEXT_CNN} · {point.setting}", study.identity(point), lambda: study.text_rows(point))
-
-    def _absent(self, model: str, reason: str) -> Cell:
-        def measure() -> list[Measured]:
-            raise CannotMeasureError(reason)
-
-        return Cell(f"{model} dual encoder" if model in ("LSTM", "Transformer") else model, {}, measure)
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What was said of the targets of one draw, and what somebody without them would have said."""
-
-    guess: AttributeGuess
-    floor: AttributeGuess
-    seconds: float
-    trusted: bool = True
+            rows += [refused(model, reason) for model, reason in ABSENT.items()]
+        return rows, (*notes, f"{scale.repetitions} repetitions with other authors")
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """One draw, answered: whether the author is the first, and among the first five."""
+    """One draw, played: whether the author is the first, and among the first five."""
 
     hits: dict[int, Hits]
-    floor: dict[int, Hits]
+    floors: dict[str, Scores]
     authors: list[object]
     seconds: float
     trusted: bool
 
 
 class Study:
-    """All repetitions of all points on one pool; what TextCNN says is worked out once a point."""
+    """All repetitions of all points on one pool; what TextCNN says is worked out once per point."""
 
     def __init__(self, conditions: Conditions, pool: Pool, scale: Scale) -> None:
         self.conditions, self.pool, self.scale = conditions, pool, scale
-        self.lab = Lab(conditions, pool.corpus)
+        self.encoders = Encoders(conditions, pool.corpus)
         self._read: dict[Point, list[Repetition]] = {}
 
-    def identity(self, point: Point) -> dict[str, object]:
-        """What changes the figures of a point."""
-        return {
+    def row(self, title: str, point: Point, key: str | None = None) -> Row:
+        """The linear classifier on one encoder's vectors, or TextCNN on the sentences themselves."""
+        identity: dict[str, Any] = {
             "point": vars(point),
             "targets": self.scale.targets,
             "repetitions": self.scale.repetitions,
             "data": self.pool.corpus.fingerprint,
         }
+        if key is not None:
+            identity |= {**self.encoders.identity(key), **LINEAR.identity()}
+        return Row(f"{title} · {point.setting}", identity, partial(self._figures, title, point, key))
 
-    def encoder_rows(self, key: str, title: str, point: Point) -> list[Measured]:
-        """The linear classifier on one encoder's vectors, and by how much it is above TextCNN."""
-        vectors = self.lab.vectors(key, self.pool.corpus)
-        found = self._repeat(point, lambda draw, seed: self._attack(draw, vectors, seed))
-        return [*self._rows(title, point, found), self._gain(title, point, found)]
-
-    def text_rows(self, point: Point) -> list[Measured]:
-        """TextCNN on the sentences themselves."""
-        return self._rows(TEXT_CNN, point, self._reading(point))
+    def _figures(self, title: str, point: Point, key: str | None) -> list[Measured]:
+        read = self._reading(point)
+        vectors = None if key is None else self.encoders.vectors(key, self.pool.corpus)
+        found = read if vectors is None else self._repeated(point, lambda _: LINEAR.make(self.conditions), vectors)
+        figures = []
+        for k, (name, metric) in TOPS.items():
+            floor = max(
+                float(np.mean([r.floors[kind].secondary[name].value for r in found])) for kind in found[0].floors
+            )
+            figures.append(self._figure(title, point, found, metric, [r.hits[k] for r in found], floor))
+        if key is not None:
+            apart = [mine.hits[5] - theirs.hits[5] for mine, theirs in zip(found, read, strict=True)]
+            figures.append(self._figure(title, point, found, "top-5 above TextCNN", apart, None))
+        return figures
 
     def _reading(self, point: Point) -> list[Repetition]:
+        """TextCNN on the sentences: a yardstick, which is dealt texts in the place of vectors."""
         if point not in self._read:
-            self._read[point] = self._repeat(point, self._read_texts)
+            brief = {"epochs": 2, "min_steps": 10} if self.conditions.size == "smoke" else {}
+            spec = AttackSpec(TEXT_CNN, "attribute/textcnn", brief)
+            texts = text_rows(self.pool.corpus.texts)
+            make = spec.make(self.conditions).set_params
+            self._read[point] = self._repeated(point, lambda seed: make(seed=seed), texts)
         return self._read[point]
 
-    def _repeat(self, point: Point, answer: Callable[[Draw, int], Answer]) -> list[Repetition]:
-        repetitions = []
-        for number in range(self.scale.repetitions):
-            seed = seed_for(self.conditions.seed, "repetition", number)
-            draw = self.pool.draw(point.authors, point.labels, self.scale.targets, seed, apart=point.apart)
-            said = answer(draw, seed)
-            _, truth, _ = _numbered(draw)
-            hits, floor = (
-                {k: top_k_hits(guess, truth, k).astype(float) for k in (1, 5)} for guess in (said.guess, said.floor)
-            )
-            repetitions.append(Repetition(hits, floor, draw.target.column("author"), said.seconds, said.trusted))
-        return repetitions
+    def _repeated(self, point: Point, attack: Callable[[int], Any], vectors: Any) -> list[Repetition]:
+        seeds = [seed_for(self.conditions.seed, "repetition", number) for number in range(self.scale.repetitions)]
+        return [self._played(point, attack(seed), vectors, seed) for seed in seeds]
 
-    def _attack(self, draw: Draw, vectors: Vectors, seed: int) -> Answer:
+    def _played(self, point: Point, attack: Any, vectors: Any, seed: int) -> Repetition:
+        draw = self.pool.draw(point.authors, point.labels, self.scale.targets, seed, apart=point.apart)
         game = AttributeGame(column="author", min_labels=1, labels_per_class=None, numbers="classes")
         deal = game.deal(
             Material(
@@ -239,56 +221,26 @@ class Study:
                 seed=seed,
             )
         )
-        attack = LINEAR.make(self.conditions)
-        started = time.perf_counter()
-        guess = attack.fit(deal.knowledge).run(deal.vectors)
-        seconds = time.perf_counter() - started
-        floor = guess[generator(seed, "shuffled").permutation(len(guess))]
-        return Answer(guess, floor, seconds, found_at_all(game, attack, deal, seed))
+        got = play_round(game, attack, deal, seed)
+        return Repetition(
+            {k: top_k_hits(got.guess, deal.truth.labels, k).astype(float) for k in TOPS},
+            got.floors,
+            draw.target.column("author"),
+            got.fit_seconds + got.run_seconds,
+            check_attack_works(game, attack, deal, got, seed).passed,
+        )
 
-    def _read_texts(self, draw: Draw, seed: int) -> Answer:
-        labels, _, classes = _numbered(draw)
-        brief = {"epochs": 2, "min_steps": 10} if self.conditions.size == "smoke" else {}
-        started = time.perf_counter()
-        reader = TextReader(seed=seed, device=self.conditions.device).set_params(**brief)
-        guess = reader.learn(draw.known.texts, labels, classes).read(draw.target.texts)
-        floor = guess[generator(seed, "shuffled").permutation(len(guess))]
-        return Answer(guess, floor, time.perf_counter() - started)
-
-    def _rows(self, title: str, point: Point, found: list[Repetition]) -> list[Measured]:
-        return [
-            self._row(title, point, found, name, [r.hits[k] for r in found], [r.floor[k] for r in found])
-            for k, name in ((5, HEADLINE), (1, "top-1 accuracy"))
-        ]
-
-    def _gain(self, title: str, point: Point, found: list[Repetition]) -> Measured:
-        """Top-5 minus that of TextCNN on the same sentences."""
-        read = self._reading(point)
-        apart = [mine.hits[5] - theirs.hits[5] for mine, theirs in zip(found, read, strict=True)]
-        return self._row(title, point, found, "top-5 above TextCNN", apart, None)
-
-    def _row(
-        self,
-        title: str,
-        point: Point,
-        found: list[Repetition],
-        metric: str,
-        values: list[Hits],
-        floors: list[Hits] | None,
+    def _figure(
+        self, title: str, point: Point, found: list[Repetition], metric: str, values: list[Hits], floor: float | None
     ) -> Measured:
         """The mean over all repetitions; sentences of one author are drawn together for the interval."""
         authors = [a for r in found for a in r.authors]
-        rng = generator(self.conditions.seed, "interval", title, point.setting, metric)
-        estimate = mean(np.concatenate(values), rng=rng, groups=authors)
         swept = "" if point.sweep == "labels" else f" · {point.source}, {point.sweep}"
-        return Measured(
+        return Measured.of(
             f"{title} · {point.setting}",
             metric,
-            estimate.value,
-            estimate.low,
-            estimate.high,
-            estimate.n,
-            floor=None if floors is None else float(np.concatenate(floors).mean()),
+            mean(np.concatenate(values), groups=authors),
+            floor=floor,
             seconds=round(sum(r.seconds for r in found), 2),
             trusted=all(r.trusted for r in found),
             series=f"{title.split(',')[0]}{swept}",
@@ -298,12 +250,3 @@ class Study:
 
 def _nobody(texts: Sequence[str]) -> Vectors:
     raise CannotMeasureError("the adversary of this experiment has no texts encoded")
-
-
-def _numbered(draw: Draw) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Authors of labelled sentences and of targets as the game numbers them, and how many there are."""
-    number = {name: i for i, name in enumerate(sorted({str(a) for a in draw.known.column("author")}))}
-    known, target = (
-        np.array([number[str(a)] for a in side.column("author")], dtype=np.int64) for side in (draw.known, draw.target)
-    )
-    return known, target, len(number)

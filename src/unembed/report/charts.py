@@ -1,4 +1,4 @@
-"""Small charts as inline SVG: no script, no font, no request.
+"""Small charts as inline SVG.
 
 Horizontal positions are percentages, so a chart fills whatever width the page has while its text and its
 marks keep their size: the same file reads on a phone, on a desk and on paper. Colours are CSS classes,
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from unembed.metrics.estimate import Estimate
+from unembed.report import svg
 from unembed.report.numbers import is_rate
 
 _ROW = 30
@@ -58,15 +59,12 @@ class Axis:
 
 def ruler(axis: Axis, metric: str) -> Markup:
     """The labelled scale under the rows of a chart."""
-    parts = [Markup('<svg class="ruler" width="100%" height="20" aria-hidden="true" focusable="false">')]
+    labels = []
     for tick in axis.ticks():
         at = axis.at(tick)
         anchor = "start" if at < 3 else "end" if at > 97 else "middle"
-        parts.append(
-            Markup('<text x="{}%" y="14" text-anchor="{}">{}</text>').format(at, anchor, tick_label(tick, metric))
-        )
-    parts.append(Markup("</svg>"))
-    return Markup("").join(parts)
+        labels.append(svg.text(f"{at}%", 14, tick_label(tick, metric), anchor=anchor))
+    return _picture(labels, 20, class_="ruler", aria_hidden="true", focusable="false")
 
 
 def tick_label(value: float, metric: str) -> str:
@@ -74,9 +72,16 @@ def tick_label(value: float, metric: str) -> str:
     return f"{value * 100:.0f}%" if is_rate(metric) else f"{value:.2f}"
 
 
-def _grid(axis: Axis, height: int) -> list[Markup]:
-    line = Markup('<line class="grid" x1="{0}%" x2="{0}%" y1="0" y2="{1}"/>')
-    return [line.format(axis.at(tick), height) for tick in axis.ticks()]
+def _picture(parts: Sequence[Markup], height: int, **attributes: str) -> Markup:
+    return svg.element("svg", *parts, width="100%", height=height, **attributes)
+
+
+def _across(low: float, high: float, y: float, kind: str) -> Markup:
+    return svg.line(f"{low}%", y, f"{high}%", y, class_=kind)
+
+
+def _upright(at: float, y1: float, y2: float, kind: str) -> Markup:
+    return svg.line(f"{at}%", y1, f"{at}%", y2, class_=kind)
 
 
 def dot_row(
@@ -91,47 +96,33 @@ def dot_row(
 ) -> Markup:
     """One finding: the span from floor to value, the interval as a whisker, a tick for each floor."""
     middle = _ROW / 2
-    parts = [
-        Markup('<svg class="plot tone-{}" width="100%" height="{}" role="img" aria-label="{}">').format(
-            tone, _ROW, label
-        )
-    ]
-    parts += _grid(axis, _ROW)
-    line = Markup('<line class="{}" x1="{}%" x2="{}%" y1="{}" y2="{}"/>')
+    parts = [_upright(axis.at(tick), 0, _ROW, "grid") for tick in axis.ticks()]
     for floor in floors:
         if math.isfinite(floor) and floor != strongest:
-            parts.append(line.format("floor minor", axis.at(floor), axis.at(floor), middle - 6, middle + 6))
+            parts.append(_upright(axis.at(floor), middle - 6, middle + 6, "floor minor"))
     known = math.isfinite(estimate.value)
     if not trusted:
-        rect = Markup('<rect class="unmeasured" x="0" y="{}" width="100%" height="14" rx="3"/>')
-        parts.append(rect.format(middle - 7))
+        parts.append(svg.element("rect", class_="unmeasured", x=0, y=middle - 7, width="100%", height=14, rx=3))
     elif known and math.isfinite(strongest) and estimate.value > strongest:
-        parts.append(line.format("excess", axis.at(strongest), axis.at(estimate.value), middle, middle))
+        parts.append(_across(axis.at(strongest), axis.at(estimate.value), middle, "excess"))
     if math.isfinite(strongest):
-        parts.append(line.format("floor", axis.at(strongest), axis.at(strongest), middle - 9, middle + 9))
+        parts.append(_upright(axis.at(strongest), middle - 9, middle + 9, "floor"))
     if known and trusted:
         low, high = axis.at(estimate.low), axis.at(estimate.high)
-        parts.append(line.format("whisker", low, high, middle, middle))
-        parts += [line.format("whisker", end, end, middle - 5, middle + 5) for end in (low, high)]
-        dot = Markup('<circle class="dot" cx="{}%" cy="{}" r="5.5"/>')
-        parts.append(dot.format(axis.at(estimate.value), middle))
-    parts.append(Markup("</svg>"))
-    return Markup("").join(parts)
+        parts.append(_across(low, high, middle, "whisker"))
+        parts += [_upright(end, middle - 5, middle + 5, "whisker") for end in (low, high)]
+        parts.append(svg.dot(f"{axis.at(estimate.value)}%", middle, 5.5, class_="dot"))
+    return _picture(parts, _ROW, class_=f"plot tone-{tone}", role="img", aria_label=label)
 
 
 def bar(axis: Axis, estimate: Estimate, floor: float | None, *, tone: str, label: str) -> Markup:
     """One slice: a bar with its interval and its floor."""
-    parts = [
-        Markup('<svg class="plot tone-{}" width="100%" height="16" role="img" aria-label="{}">').format(tone, label),
-        Markup('<rect class="track" x="0" y="4" width="100%" height="8" rx="2"/>'),
-    ]
+    parts = [svg.element("rect", class_="track", x=0, y=4, width="100%", height=8, rx=2)]
     if math.isfinite(estimate.value):
         start, end = axis.at(max(0.0, axis.low)), axis.at(estimate.value)
-        rect = Markup('<rect class="bar" x="{}%" y="4" width="{}%" height="8" rx="2"/>')
-        parts.append(rect.format(min(start, end), round(abs(end - start), 3)))
-        line = Markup('<line class="whisker" x1="{}%" x2="{}%" y1="8" y2="8"/>')
-        parts.append(line.format(axis.at(estimate.low), axis.at(estimate.high)))
+        width = f"{round(abs(end - start), 3)}%"
+        parts.append(svg.element("rect", class_="bar", x=f"{min(start, end)}%", y=4, width=width, height=8, rx=2))
+        parts.append(_across(axis.at(estimate.low), axis.at(estimate.high), 8, "whisker"))
     if floor is not None and math.isfinite(floor):
-        parts.append(Markup('<line class="floor" x1="{0}%" x2="{0}%" y1="0" y2="16"/>').format(axis.at(floor)))
-    parts.append(Markup("</svg>"))
-    return Markup("").join(parts)
+        parts.append(_upright(axis.at(floor), 0, 16, "floor"))
+    return _picture(parts, 16, class_=f"plot tone-{tone}", role="img", aria_label=label)

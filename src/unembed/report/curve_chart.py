@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 from unembed.metrics.estimate import Estimate
+from unembed.report import svg
 from unembed.report.charts import Axis, tick_label
 from unembed.report.numbers import count, number
 
@@ -81,35 +82,28 @@ class Curve:
 class _Scale:
     """Where pairs and values lie in the picture."""
 
-    first: float
-    last: float
+    first: int
+    last: int
     axis: Axis
 
     @classmethod
     def holding(cls, points: Sequence[CurvePoint]) -> _Scale:
-        steps = [_step(p.pairs) for p in points]
+        pairs = [p.pairs for p in points]
         values = [v for p in points for v in (p.estimate.low, p.estimate.high, p.floor)]
-        return cls(min(steps, default=0.0), max(steps, default=1.0), Axis.close_to(values))
+        return cls(min(pairs, default=1), max(pairs, default=10), Axis.close_to(values))
 
     def across(self, pairs: int) -> float:
-        share = (_step(pairs) - self.first) / (self.last - self.first) if self.last > self.first else 0.5
-        return round(_LEFT + (_RIGHT - _LEFT) * share, 2)
+        return round(_LEFT + (_RIGHT - _LEFT) * svg.along(pairs, self.first, self.last, by_factors=True), 2)
 
     def up(self, value: float) -> float:
         return round((_HEIGHT - _TOP - _BOTTOM) * (1 - self.axis.at(value) / 100) + _TOP, 2)
 
 
-def _step(pairs: int) -> float:
-    return math.log10(max(1, pairs))
-
-
 def mark(style: int) -> Markup:
     """The mark of a line, for its legend."""
-    drawn = Markup(
-        '<svg class="line-{0}" width="30" height="12" aria-hidden="true"><line class="path" x1="0" x2="30" y1="6" '
-        'y2="6"/><path class="mark" transform="translate(15 6)" d="{1}"/></svg>'
-    )
-    return drawn.format(style % STYLES, _MARKS[style % STYLES])
+    stroke = svg.line(0, 6, 30, 6, class_="path")
+    shape = svg.element("path", class_="mark", transform="translate(15 6)", d=_MARKS[style % STYLES])
+    return svg.element("svg", stroke, shape, class_=f"line-{style % STYLES}", width=30, height=12, aria_hidden="true")
 
 
 def curve_chart(data: Curve) -> Markup:
@@ -117,26 +111,28 @@ def curve_chart(data: Curve) -> Markup:
     lines = [Line(x.title, [p for p in x.points if math.isfinite(p.estimate.value)]) for x in data.lines]
     scale = _Scale.holding([p for line in lines for p in line.points])
     pairs = sorted({p.pairs for line in lines for p in line.points})
-    head = Markup('<svg class="curve" width="100%" height="{}" role="img" aria-label="{}">')
-    parts = [head.format(_HEIGHT, data.text()), *_grid(scale, pairs, data.metric)]
-    stretched = Markup(
-        '<svg viewBox="0 0 100 {0}" preserveAspectRatio="none" width="100%" height="{0}" aria-hidden="true">'
+    stretched = [_band(line, scale, style % STYLES) for style, line in enumerate(lines)]
+    stretched.append(_path([(scale.across(n), scale.up(value)) for n, value in data.floors()], "floor dashed"))
+    spots = []
+    for style, line in enumerate(lines):
+        kind = f"line-{style % STYLES}"
+        places = [(scale.across(p.pairs), scale.up(p.estimate.value)) for p in line.points]
+        stretched.append(_path(places, f"path {kind}"))
+        shape = svg.element("path", class_="mark", d=_MARKS[style % STYLES])
+        spots += [
+            svg.element("svg", shape, x=f"{x}%", y=y, class_=f"spot {kind}", aria_hidden="true") for x, y in places
+        ]
+    picture = svg.element(
+        "svg",
+        *stretched,
+        viewBox=f"0 0 100 {_HEIGHT}",
+        preserveAspectRatio="none",
+        width="100%",
+        height=_HEIGHT,
+        aria_hidden="true",
     )
-    parts.append(stretched.format(_HEIGHT))
-    parts += [_band(line, scale, style % STYLES) for style, line in enumerate(lines)]
-    floors = [(scale.across(n), scale.up(value)) for n, value in data.floors()]
-    parts.append(Markup('<polyline class="floor dashed" points="{}"/>').format(_points(floors)))
-    for style, line in enumerate(lines):
-        path = [(scale.across(p.pairs), scale.up(p.estimate.value)) for p in line.points]
-        parts.append(Markup('<polyline class="path line-{}" points="{}"/>').format(style % STYLES, _points(path)))
-    parts.append(Markup("</svg>"))
-    dot = Markup('<svg x="{}%" y="{}" class="spot line-{}" aria-hidden="true"><path class="mark" d="{}"/></svg>')
-    for style, line in enumerate(lines):
-        shape = _MARKS[style % STYLES]
-        for p in line.points:
-            parts.append(dot.format(scale.across(p.pairs), scale.up(p.estimate.value), style % STYLES, shape))
-    parts.append(Markup("</svg>"))
-    return Markup("").join(parts)
+    parts = [*_grid(scale, pairs, data.metric), picture, *spots]
+    return svg.element("svg", *parts, class_="curve", width="100%", height=_HEIGHT, role="img", aria_label=data.text())
 
 
 def _grid(scale: _Scale, pairs: Sequence[int], metric: str) -> list[Markup]:
@@ -144,27 +140,28 @@ def _grid(scale: _Scale, pairs: Sequence[int], metric: str) -> list[Markup]:
     parts = []
     for tick in scale.axis.ticks():
         y = scale.up(tick)
-        parts.append(Markup('<line class="grid" x1="0" x2="100%" y1="{0}" y2="{0}"/>').format(y))
-        label = Markup('<text x="-8" y="{}" text-anchor="end">{}</text>')
-        parts.append(label.format(round(y + 4, 2), tick_label(tick, metric)))
+        parts.append(svg.line(0, y, "100%", y, class_="grid"))
+        parts.append(svg.text(-8, y + 4, tick_label(tick, metric), anchor="end"))
     free = math.inf
     for n in reversed(pairs):
         x = scale.across(n)
-        upright = Markup('<line class="grid faint" x1="{0}%" x2="{0}%" y1="{1}" y2="{2}"/>')
-        parts.append(upright.format(x, _TOP, _HEIGHT - _BOTTOM))
+        parts.append(svg.line(f"{x}%", _TOP, f"{x}%", _HEIGHT - _BOTTOM, class_="grid faint"))
         if free - x >= _LABEL_ROOM:
             free = x
             anchor = "end" if x > 95 else "start" if x < 5 else "middle"
             at = 100 if anchor == "end" else 0 if anchor == "start" else x
-            shown = Markup('<text x="{}%" y="{}" text-anchor="{}">{}</text>')
-            parts.append(shown.format(at, _HEIGHT - 4, anchor, count(n)))
+            parts.append(svg.text(f"{at}%", _HEIGHT - 4, count(n), anchor=anchor))
     return parts
 
 
 def _band(line: Line, scale: _Scale, style: int) -> Markup:
     above = [(scale.across(p.pairs), scale.up(p.estimate.high)) for p in line.points]
     below = [(scale.across(p.pairs), scale.up(p.estimate.low)) for p in reversed(line.points)]
-    return Markup('<polygon class="band line-{}" points="{}"/>').format(style, _points([*above, *below]))
+    return svg.element("polygon", class_=f"band line-{style}", points=_points([*above, *below]))
+
+
+def _path(places: Sequence[tuple[float, float]], kind: str) -> Markup:
+    return svg.element("polyline", class_=kind, points=_points(places))
 
 
 def _points(places: Sequence[tuple[float, float]]) -> str:

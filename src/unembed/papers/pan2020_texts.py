@@ -1,4 +1,4 @@
-"""The two case studies of Pan VI on open data: who holds which texts, and the deals of the keyword games.
+"""The two case studies of Pan VI on open data: who holds which texts.
 
 | paper | published on | stand-in |
 |---|---|---|
@@ -13,23 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.duplicates import drop_duplicates, remove_leaks
-from unembed.corpora.splits import split_corpus
+from unembed.corpora.splits import Split, split_corpus
 from unembed.corpora.substitution import contains_keyword
 from unembed.corpora.words import build_vocabulary
-from unembed.encoders.cache import CachedEncoder, EmbeddingCache
 from unembed.errors import DataError
-from unembed.games.base import Deal, Material
-from unembed.games.threat import ADVERSARIES
-from unembed.papers.base import Conditions, Size
-from unembed.papers.lab import Lab
-from unembed.papers.stand_ins import INVENTED, read, sample
+from unembed.papers.base import Conditions, by_size
+from unembed.papers.data import Texts, joined, read, sample
 from unembed.seeds import generator, seed_for
 
 BODY = ("leg", "hand", "spine", "chest", "ankle", "head", "hip", "arm", "face", "shoulder")
@@ -39,7 +33,6 @@ CITIES = (
 )
 PLACE = "salad"
 SHADOW, EXTERNAL = "shadow corpus", "external corpus"
-_ADVERSARY = {SHADOW: "insider", EXTERNAL: "outsider"}
 #: Where the texts lie: data set, column of the text.
 _SETS = {"Medical": ("medical_procedures", "description"), "Airline": ("airline_sentences", "sentence")}
 _KEYWORDS = {"Medical": BODY, "Airline": CITIES}
@@ -61,33 +54,15 @@ class Numbers:
     external: int
 
 
-NUMBERS: dict[Size, Numbers] = {
-    "smoke": Numbers(60, 200, 40, 200),
-    "small": Numbers(80, 1_500, 200, 400),
-    "full": Numbers(ALL, ALL, 4_000, 2_000),
-}
+NUMBERS = by_size(Numbers(60, 200, 40, 200), Numbers(80, 1_500, 200, 400), Numbers(ALL, ALL, 4_000, 2_000))
 
 
 @dataclass(frozen=True)
-class World:
-    """The texts of one case study."""
+class CaseStudy(Texts):
+    """The texts of one case study, its keywords, and the word in whose place the outsider puts them."""
 
-    name: str
-    keywords: tuple[str, ...]
-    target: Corpus
-    known: dict[str, Corpus]
-    place: str | None
-    notes: tuple[str, ...]
-
-    @cached_property
-    def fit(self) -> Corpus:
-        """What a fitted encoder learns from: all but the targets."""
-        return Corpus.of([text for corpus in self.known.values() for text in corpus.texts], name="all but the targets")
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """One digest for all texts."""
-        return "-".join(c.fingerprint[:12] for c in (self.target, *self.known.values()))
+    keywords: tuple[str, ...] = ()
+    place: str | None = None
 
     def absent(self, count: int, seed: int) -> tuple[str, ...]:
         """Words of the external corpus that no target holds (Pan Table III)."""
@@ -100,8 +75,9 @@ class World:
         return tuple(free[i] for i in np.sort(generator(seed, "absent").permutation(len(free))[:count]))
 
 
-def world(name: str, conditions: Conditions, numbers: Numbers) -> World:
+def case_study(name: str, conditions: Conditions) -> CaseStudy:
     """The case study by its name in the paper; at size smoke on invented texts."""
+    numbers = NUMBERS[conditions.size]
     if conditions.size == "smoke":
         return _invented(name, conditions, numbers)
     seed = seed_for(conditions.seed, "pan", name)
@@ -121,10 +97,18 @@ def world(name: str, conditions: Conditions, numbers: Numbers) -> World:
         f"{name}: {len(split.target):,} targets, a shadow corpus of {len(split.adversary):,} texts, an external corpus "
         f"of {len(external):,} restaurant sentences with '{PLACE}', in whose place the keywords are put",
     )
-    return World(name, keywords, split.target, {SHADOW: split.adversary, EXTERNAL: external}, PLACE, notes)
+    return _study(split, external, notes, keywords, PLACE)
 
 
-def _invented(name: str, conditions: Conditions, numbers: Numbers) -> World:
+def _study(
+    split: Split, external: Corpus, notes: tuple[str, ...], keywords: Sequence[str], place: str | None
+) -> CaseStudy:
+    known = {SHADOW: split.adversary, EXTERNAL: external}
+    fit = joined(list(known.values()), "all but the targets")
+    return CaseStudy(split.target, known, fit, notes, keywords=tuple(keywords), place=place)
+
+
+def _invented(name: str, conditions: Conditions, numbers: Numbers) -> CaseStudy:
     from unembed.corpora.generators.messages import generate_messages
     from unembed.corpora.generators.public_text import generate_public_text
 
@@ -136,39 +120,7 @@ def _invented(name: str, conditions: Conditions, numbers: Numbers) -> World:
     share = contains_keyword(split.target.texts, words).mean(axis=0)
     usual = [w for w, part in zip(words, share, strict=True) if part < 0.5]
     external = generate_public_text(numbers.external, seed=seed % 2**31)
-    return World(
-        name, tuple(usual[:10]), split.target, {SHADOW: split.adversary, EXTERNAL: external}, None, (INVENTED,)
-    )
-
-
-class PanDeals:
-    """Deals of one world with one encoder after another; every text is encoded once and kept in the cache."""
-
-    def __init__(self, lab: Lab, world: World) -> None:
-        self.lab, self.world = lab, world
-
-    def material(
-        self, key: str, knowledge: str, *, known: Corpus | None = None, targets: int | None = None
-    ) -> Material:
-        """What the challenger holds; ``known`` and ``targets`` take less of either side."""
-        encoder = CachedEncoder(self.lab.encoder(key), EmbeddingCache())
-        known = self.world.known[knowledge] if known is None else known
-        target = self.world.target if targets is None else sample(self.world.target, targets, 0, "targets")
-        return Material(
-            target=target,
-            known=known,
-            target_vectors=self.lab.vectors(key, target),
-            known_vectors=self.lab.vectors(key, known),
-            encode=encoder.encode,
-            adversary=ADVERSARIES[_ADVERSARY[knowledge]],
-            seed=seed_for(self.lab.conditions.seed, "deal", self.world.name),
-        )
-
-    def deal(self, key: str, knowledge: str, game: Any, **less: Any) -> Deal[Any, Any]:
-        """The game's deal with those texts."""
-        placed = game.set_params(place=self.world.place if knowledge == EXTERNAL else None)
-        found: Deal[Any, Any] = placed.deal(self.material(key, knowledge, **less))
-        return found
+    return _study(split, external, (), usual[:10], None)
 
 
 def fewer(corpus: Corpus, count: int, keywords: Sequence[str], seed: int) -> Corpus:

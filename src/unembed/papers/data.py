@@ -27,13 +27,12 @@ from unembed.corpora.duplicates import drop_duplicates, remove_leaks
 from unembed.corpora.paragraphs import Paragraphs, build_paragraphs, cut_into_sentences, keep_sentences
 from unembed.corpora.splits import split_corpus
 from unembed.errors import DataError
-from unembed.papers.base import Conditions, Size
+from unembed.papers.base import Conditions, by_size
 from unembed.seeds import generator, seed_for
 
 #: Texts that an encoder learns from at most: Doc2Vec passes twenty times over them.
 MOST_FITTED = 150_000
 IN, CROSS = "same domain", "cross domain"
-INVENTED = "size smoke runs on invented text: its figures say nothing about the paper's"
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,8 @@ class Amounts:
 
 
 @dataclass(frozen=True)
-class Sides:
-    """What the two adversaries hold, what is attacked, and what a fitted encoder may learn from.
+class Texts:
+    """What is attacked, what each adversary holds, and what a fitted encoder may learn from.
 
     ``group`` names the column whose values stand on one side only; texts of one group are drawn together when
     intervals are formed.
@@ -56,9 +55,9 @@ class Sides:
     target: Corpus
     known: dict[str, Corpus]
     fit: Corpus
-    group: str
-    language: str
     notes: tuple[str, ...]
+    group: str = "document"
+    language: str = "en"
 
     @property
     def fingerprint(self) -> str:
@@ -113,76 +112,74 @@ def sample_documents(corpus: Corpus, count: int | None, seed: int) -> Corpus:
     return corpus.select([row for row, home in enumerate(homes) if home in kept])
 
 
-def song_sides(conditions: Conditions, amounts: Amounts) -> Sides:
+def song_texts(conditions: Conditions, amounts: Amounts) -> Texts:
     """Novels and Wikipedia, as Song 6.2 uses BookCorpus and Wikipedia."""
     if conditions.size == "smoke":
-        return _invented(conditions, amounts)
+        return _two_adversaries(*_invented(conditions, amounts), "document", "en", conditions, amounts)
     books = read(conditions, "books_by_author", "sentence", ["author"])
     wiki = read(conditions, "wikipedia_sentences", "sentence", ["article_id"])
     books, wiki = (_long_enough(corpus, 5) for corpus in (books, wiki))
     return _two_adversaries(books, wiki, "author", "en", conditions, amounts)
 
 
-def coro_sides(conditions: Conditions, amounts: Amounts, language: str) -> Sides:
+def coro_texts(conditions: Conditions, amounts: Amounts, language: str) -> Texts:
     """Sentences of 8 to 40 words, lower case: one kind of news against texts of other kinds (Corò 4.3.1)."""
-    if conditions.size == "smoke":
-        return _invented(conditions, amounts)
-    news, others, fit = coro_sentences(conditions, language)
+    news, others, fit, language = coro_sentences(conditions, amounts, language)
     return _two_adversaries(news, others, "document", language, conditions, amounts, fit)
 
 
 @dataclass(frozen=True)
-class ParagraphSides:
-    """Sentences as in :class:`Sides`, where targets are all sentences of some paragraphs, and paragraphs beside."""
+class ParagraphTexts:
+    """Sentences as in :class:`Texts`, where targets are all sentences of some paragraphs, and paragraphs beside."""
 
-    sentences: Sides
+    sentences: Texts
     target: Paragraphs
     known: dict[str, Corpus]
     """Each adversary's own paragraphs."""
 
 
-def paragraph_sides(conditions: Conditions, amounts: Amounts, language: str) -> ParagraphSides:
+def paragraph_texts(conditions: Conditions, amounts: Amounts, language: str) -> ParagraphTexts:
     """Paragraphs of 128 to 168 words of the news, ``amounts.targets`` of them under attack (Corò 4.3.1)."""
-    if conditions.size == "smoke":
-        near, far = _invented_texts(conditions, amounts)
-        fit, language = None, "en"
-    else:
-        near, far, fit = coro_sentences(conditions, language)
+    near, far, fit, language = coro_sentences(conditions, amounts, language)
     plain = Amounts(None, amounts.cross, len(near))
-    sides = _two_adversaries(near, far, "document", language, conditions, plain, fit)
-    held = sample_documents(sides.known[IN], amounts.known, conditions.seed)
-    sides = replace(sides, known={**sides.known, IN: held})
-    whole = build_paragraphs(sides.target, "document")
+    texts = _two_adversaries(near, far, "document", language, conditions, plain, fit)
+    held = sample_documents(texts.known[IN], amounts.known, conditions.seed)
+    texts = replace(texts, known={**texts.known, IN: held})
+    whole = build_paragraphs(texts.target, "document")
     if not len(whole.paragraphs):
         raise DataError(f"no document of {near.name} is long enough for a paragraph of 128 words")
     rng = generator(conditions.seed, "paragraphs")
     chosen = np.sort(rng.permutation(len(whole.paragraphs))[: amounts.targets])
     target = build_paragraphs(whole.sentences_of(chosen), "paragraph")
-    known = {domain: build_paragraphs(texts, "document").paragraphs for domain, texts in sides.known.items()}
-    note = f"targets: {len(target.paragraphs):,} paragraphs, {len(target.sentences):,} sentences"
-    counts = f"paragraphs for training: {len(known[IN]):,} of the same domain, {len(known[CROSS]):,} of another"
-    pairs = f"pairs: {len(held):,} sentences of the same domain, {len(sides.known[CROSS]):,} of another"
-    notes = (note, pairs, counts, *([INVENTED] if conditions.size == "smoke" else []))
-    cut = replace(sides, target=target.sentences, group="paragraph", notes=notes)
-    return ParagraphSides(cut, target, known)
+    known = {domain: build_paragraphs(part, "document").paragraphs for domain, part in texts.known.items()}
+    notes = (
+        f"targets: {len(target.paragraphs):,} paragraphs, {len(target.sentences):,} sentences",
+        f"pairs: {len(held):,} sentences of the same domain, {len(texts.known[CROSS]):,} of another",
+        f"paragraphs for training: {len(known[IN]):,} of the same domain, {len(known[CROSS]):,} of another",
+    )
+    return ParagraphTexts(replace(texts, target=target.sentences, group="paragraph", notes=notes), target, known)
 
 
-def coro_sentences(conditions: Conditions, language: str) -> tuple[Corpus, Corpus, Corpus | None]:
-    """Sentences of the news, of other texts, and what encoders are fitted on where that is neither."""
+def coro_sentences(
+    conditions: Conditions, amounts: Amounts, language: str
+) -> tuple[Corpus, Corpus, Corpus | None, str]:
+    """Sentences of the news, of other texts, what encoders are fitted on where that is neither, and the language."""
+    if conditions.size == "smoke":
+        return *_invented(conditions, amounts), None, "en"
     if language == "it":
         articles = read(conditions, "italian_crime_news", "text", ["doc_id"])
         news = cut_into_sentences(_with_document(articles, articles.column("doc_id")))
         kind = _document_from(read(conditions, "italian_ner_kind", "sentence", ["corpus", "split"]))
         novels = _document_from(read(conditions, "italian_novels", "sentence", ["author", "title"]))
         # An article before a vowel is written as one with the noun; the thesis counts the noun alone.
-        others = _joined([kind, novels], "other Italian texts")
-        return _tidy(_parted(news)), _tidy(_parted(others)), None
+        others = joined([kind, novels], "other Italian texts")
+        return _tidy(_parted(news)), _tidy(_parted(others)), None, language
     articles = read(conditions, "news_reuters21578", "text", ["doc_id"])
     news = cut_into_sentences(_with_document(articles, articles.column("doc_id")))
     posts = read(conditions, "news_20newsgroups", "text")
     groups = cut_into_sentences(_with_document(posts, posts.ids))
     wiki = _tidy(_document_from(read(conditions, "wikipedia_sentences", "sentence", ["source", "article_id"])))
-    return _tidy(news), _joined([_tidy(groups), wiki], "newsgroups and Wikipedia"), wiki
+    return _tidy(news), joined([_tidy(groups), wiki], "newsgroups and Wikipedia"), wiki, language
 
 
 def _two_adversaries(
@@ -193,7 +190,7 @@ def _two_adversaries(
     conditions: Conditions,
     amounts: Amounts,
     fit: Corpus | None = None,
-) -> Sides:
+) -> Texts:
     seed = seed_for(conditions.seed, "sides")
     near, _ = drop_duplicates(near)
     far, _ = drop_duplicates(sample(far, amounts.cross, seed, "cross"))
@@ -201,7 +198,7 @@ def _two_adversaries(
     known = sample(split.adversary, amounts.known, seed, "known")
     cross, leaks = remove_leaks(far, split.target)
     if fit is None:
-        fit = _joined([known, cross], "all but the targets")
+        fit = joined([known, cross], "all but the targets")
     fit = sample(fit, min(MOST_FITTED, 2 * (amounts.cross or MOST_FITTED)), seed, "fit")
     near_leaks = split.report.leaks
     notes = (
@@ -210,17 +207,11 @@ def _two_adversaries(
         f"pairs: {len(known):,} of the same domain ({near.name}; {near_leaks.removed} duplicates of "
         f"targets removed), {len(cross):,} of another ({far.name}; {leaks.removed} removed)",
     )
-    return Sides(split.target, {IN: known, CROSS: cross}, fit, group, language, notes)
+    return Texts(split.target, {IN: known, CROSS: cross}, fit, notes, group, language)
 
 
-def _invented(conditions: Conditions, amounts: Amounts) -> Sides:
+def _invented(conditions: Conditions, amounts: Amounts) -> tuple[Corpus, Corpus]:
     """Messages of nobody, and statements about nothing: shows that an experiment runs, and no more."""
-    near, far = _invented_texts(conditions, amounts)
-    sides = _two_adversaries(near, far, "document", "en", conditions, amounts)
-    return replace(sides, notes=(*sides.notes, INVENTED))
-
-
-def _invented_texts(conditions: Conditions, amounts: Amounts) -> tuple[Corpus, Corpus]:
     from unembed.corpora.generators.messages import generate_messages
     from unembed.corpora.generators.public_text import generate_public_text
 
@@ -256,7 +247,8 @@ def _tidy(corpus: Corpus) -> Corpus:
     return keep_sentences(corpus, lower=True)
 
 
-def _joined(parts: Sequence[Corpus], name: str) -> Corpus:
+def joined(parts: Sequence[Corpus], name: str) -> Corpus:
+    """Several corpora as one, with one column, ``document``."""
     texts = [text for part in parts for text in part.texts]
     ids = [f"{number}-{i}" for number, part in enumerate(parts) for i in part.ids]
     homes = [f"{number}-{d}" for number, part in enumerate(parts) for d in part.columns.get("document", part.ids)]
@@ -264,8 +256,4 @@ def _joined(parts: Sequence[Corpus], name: str) -> Corpus:
 
 
 #: How many targets, known and cross-domain texts the sizes mean unless an experiment says otherwise.
-USUAL: dict[Size, Amounts] = {
-    "smoke": Amounts(300, 300, 50),
-    "small": Amounts(3_000, 3_000, 300),
-    "full": Amounts(None, 150_000, 5_000),
-}
+USUAL = by_size(Amounts(300, 300, 50), Amounts(3_000, 3_000, 300), Amounts(None, 150_000, 5_000))

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,11 @@ from unembed.encoders import ENCODERS, build_encoder
 from unembed.encoders.base import Encoder, Vectors
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache, default_cache_folder
 from unembed.errors import DataError, UnknownNameError
+from unembed.games.base import Material
+from unembed.games.threat import ADVERSARIES
 from unembed.papers.base import Conditions
-from unembed.papers.packed import is_packed, unpack
-from unembed.papers.stand_ins import data_folder
+from unembed.papers.data import data_folder
+from unembed.papers.packed_models import is_packed, unpack
 
 MODELS_VARIABLE = "UNEMBED_MODELS"
 
@@ -69,14 +71,21 @@ def pick_encoders(asked: Sequence[str], usual: Sequence[str], known: Sequence[st
     return tuple(asked) or tuple(usual)
 
 
-class Lab:
+class Encoders:
     """Makes encoders and vectors for one run of an experiment; holds those of one encoder at a time.
 
     Fitted encoders learn from ``fit``, those that learn abroad from ``abroad`` where it is given.
     """
 
-    def __init__(self, conditions: Conditions, fit: Corpus, language: str = "en", abroad: Corpus | None = None) -> None:
-        self.conditions = conditions
+    def __init__(
+        self,
+        conditions: Conditions,
+        fit: Corpus,
+        language: str = "en",
+        abroad: Corpus | None = None,
+        recipes: Mapping[str, Recipe] = RECIPES,
+    ) -> None:
+        self.conditions, self.recipes = conditions, recipes
         self.fit = fit
         self.language = language
         self.abroad = abroad
@@ -88,24 +97,49 @@ class Lab:
         if self._held is None or self._held[0] != (key, layer):
             self._vectors = {}
             self._held = None  # the old one goes before the new one comes
-            self._held = ((key, layer), self._build(RECIPES[key], layer))
+            self._held = ((key, layer), self._build(self.recipes[key], layer))
         return self._held[1]
 
     def vectors(self, key: str, corpus: Corpus, layer: int | None = None) -> Vectors:
         """The vectors of a corpus, from memory or from the cache where they are there."""
-        encoder = self.encoder(key, layer)
+        cached = self.cached(key, layer)
         if corpus.fingerprint not in self._vectors:
-            told = self.conditions.progress
-            title = f"encoding with {key}"
-            cached = CachedEncoder(
-                encoder, EmbeddingCache(), progress=None if told is None else lambda done, of: told(title, done, of)
-            )
             self._vectors[corpus.fingerprint] = cached.encode(corpus.texts)
         return self._vectors[corpus.fingerprint]
 
+    def material(
+        self,
+        key: str,
+        target: Corpus,
+        known: Corpus,
+        adversary: str,
+        seed: int,
+        *,
+        groups: Sequence[object] | None = None,
+        layer: int | None = None,
+    ) -> Material:
+        """What a game deals from: both sides' texts and vectors, and the encoder to answer queries."""
+        return Material(
+            target=target,
+            known=known,
+            target_vectors=self.vectors(key, target, layer),
+            known_vectors=self.vectors(key, known, layer),
+            encode=self.cached(key, layer).encode,
+            adversary=ADVERSARIES[adversary],
+            seed=seed,
+            groups=groups,
+            encoder=self.encoder(key, layer),
+        )
+
+    def cached(self, key: str, layer: int | None = None) -> Encoder:
+        """The encoder behind the cache."""
+        told, title = self.conditions.progress, f"encoding with {key}"
+        progress = None if told is None else lambda done, of: told(title, done, of)
+        return CachedEncoder(self.encoder(key, layer), EmbeddingCache(), progress=progress)
+
     def identity(self, key: str, layer: int | None = None) -> dict[str, Any]:
         """What tells this encoder from another, without fitting it."""
-        recipe = RECIPES[key]
+        recipe = self.recipes[key]
         options = {**recipe.options, **({} if layer is None else {"layer": layer})}
         abroad = {"fitted": "abroad"} if self._learns_from(recipe) is self.abroad else {}
         return {"encoder": key, "options": options, "language": self.language if recipe.speaks else None, **abroad}
@@ -116,14 +150,10 @@ class Lab:
             options["language"] = self.language
         if recipe.weights is not None:
             options["device"] = self.conditions.device
-            found = find_model(recipe.weights, self.conditions)
-            if found is not None:
+            if reason := missing_weights(recipe, self.conditions):
+                raise DataError(reason)
+            if found := find_model(recipe.weights, self.conditions):
                 options["model"] = str(found)
-            elif recipe.name != "minilm":
-                raise DataError(
-                    f"the weights of {recipe.weights} are not on this machine: name the folder that holds "
-                    f"{recipe.weights} in {MODELS_VARIABLE}"
-                )
         if layer is not None:
             options |= {"layer": layer, "normalise": False}
         return self._fitted(recipe, options) if recipe.fitted else build_encoder(recipe.name, options)
@@ -149,6 +179,16 @@ class Lab:
                 (Path(work) / "encoder").replace(folder)
         ready: Encoder = encoder
         return ready
+
+
+def missing_weights(recipe: Recipe, conditions: Conditions) -> str | None:
+    """Why an encoder can't be made on this machine, or None; the weights of MiniLM come with a package."""
+    if recipe.weights is None or recipe.name == "minilm" or find_model(recipe.weights, conditions) is not None:
+        return None
+    return (
+        f"the weights of {recipe.weights} are not on this machine: name the folder that holds {recipe.weights} in "
+        f"{MODELS_VARIABLE}"
+    )
 
 
 def find_model(name: str, conditions: Conditions) -> Path | None:
