@@ -1,13 +1,14 @@
 """scikit-learn's constructor habits without importing scikit-learn.
 
-A constructor only stores keyword parameters under their own names; ``get_params`` and ``set_params``
-follow from its signature, so that ``sklearn.base.clone`` and replay from a result file work.
+A constructor only stores parameters under their own names; ``get_params`` and ``set_params`` follow from its signature,
+so that ``sklearn.base.clone`` and replay from a result file work.
 """
 
 from __future__ import annotations
 
 import inspect
-from typing import Any, Protocol, Self
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, Self, dataclass_transform
 
 from unembed.errors import UnknownNameError
 
@@ -41,12 +42,26 @@ class Played(Protocol):
         ...
 
 
+def learnt(*, init: Literal[False] = False) -> Any:
+    """A field that ``fit`` sets: no parameter, and not there before."""
+    return field(init=init)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(learnt,))
 class Parametrised:
-    """Base of attacks, defenses and tasks: parameters in, learnt things end in an underscore."""
+    """Base of games, attacks, defenses, encoders and tasks: parameters in, learnt things end in an underscore.
+
+    Parameters are declared as fields with their defaults, and the constructor follows from them; a class may also write
+    its own, which stores parameters under their own names and does nothing else.
+    """
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        dataclass(cls, kw_only=True, eq=False, repr=False)
 
     @classmethod
     def param_names(cls) -> list[str]:
-        """Names of the constructor's keyword parameters."""
+        """Names of the constructor's parameters."""
         signature = inspect.signature(cls.__init__)
         return [n for n, p in signature.parameters.items() if n != "self" and p.kind is not p.VAR_KEYWORD]
 
@@ -64,5 +79,6 @@ class Parametrised:
         return self
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())
-        return f"{type(self).__name__}({inside})"
+        defaults = inspect.signature(type(self)).parameters
+        shown = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not defaults[k].default]
+        return f"{type(self).__name__}({', '.join(shown)})"

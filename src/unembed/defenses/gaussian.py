@@ -22,9 +22,8 @@ class Gaussian(Parametrised):
 
     facts: ClassVar[DefenseFacts] = DefenseFacts(name="gaussian", title="Normal noise on every number")
 
-    def __init__(self, *, scale: float = 1.0, seed: int = 0) -> None:
-        self.scale = scale
-        self.seed = seed
+    scale: float = 1.0
+    seed: int = 0
 
     def fit(self, vectors: Vectors) -> Self:
         """Learn how much the numbers vary."""

@@ -19,9 +19,8 @@ class Rounding(Parametrised):
         name="rounding", title="Rounding to a number of decimals", paper="pan2020", section="VII (1)"
     )
 
-    def __init__(self, *, decimals: int = 1, seed: int = 0) -> None:
-        self.decimals = decimals
-        self.seed = seed
+    decimals: int = 1
+    seed: int = 0
 
     def fit(self, vectors: Vectors) -> Self:
         """Nothing to learn."""

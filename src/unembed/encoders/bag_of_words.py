@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.encoders.base import EncoderCard
-from unembed.encoders.parameters import Parameters
 from unembed.encoders.saving import read_state, write_state
 from unembed.errors import DataError, UsageError
+from unembed.params import Parametrised
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -47,13 +47,12 @@ def _digest(*parts: str | bytes) -> str:
     return total.hexdigest()
 
 
-class TfidfEncoder(Parameters):
+class TfidfEncoder(Parametrised):
     """Words weighted by tf-idf; must see texts first (in-domain or an external corpus)."""
 
-    def __init__(self, *, language: str | None = "en", max_df: float = 0.5, max_features: int = MAX_FEATURES) -> None:
-        self.language = language
-        self.max_df = max_df
-        self.max_features = max_features
+    language: str | None = "en"
+    max_df: float = 0.5
+    max_features: int = MAX_FEATURES
 
     @property
     def is_fitted(self) -> bool:
@@ -146,12 +145,11 @@ class TfidfEncoder(Parameters):
             raise UsageError("the tfidf encoder has seen no texts yet: call fit(texts) first")
 
 
-class HashingEncoder(Parameters):
+class HashingEncoder(Parametrised):
     """Words hashed into 2^18 signed columns; stateless, and collisions tend to cancel."""
 
-    def __init__(self, *, language: str | None = "en", features: int = MAX_FEATURES) -> None:
-        self.language = language
-        self.features = features
+    language: str | None = "en"
+    features: int = MAX_FEATURES
 
     @property
     def card(self) -> EncoderCard:

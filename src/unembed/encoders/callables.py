@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unembed.encoders.base import DenseVectors, EncoderCard, first_unusable
-from unembed.encoders.parameters import Parameters
 from unembed.errors import DataError, PluginError, UnknownNameError, UsageError, fenced
+from unembed.params import Parametrised
 from unembed.registry import Registry, source_digest
 
 
-class CallableEncoder(Parameters):
+class CallableEncoder(Parametrised):
     """Vectors from ``function(texts)``.
 
     Args:

@@ -30,14 +30,14 @@ from unembed.encoders.gensim_training import (
     require_gensim,
     require_vocabulary,
 )
-from unembed.encoders.parameters import Parameters
 from unembed.encoders.saving import read_state, write_state
 from unembed.errors import DataError, UnembedWarning, UsageError
+from unembed.params import Parametrised
 
 _SETTINGS = ("dimension", "window", "negatives", "learning_rate", "epochs", "min_count", "sample", "workers")
 
 
-class Doc2VecEncoder(Parameters):
+class Doc2VecEncoder(Parametrised):
     """Vectors that predict a text's words; must see texts first.
 
     A text's vector is found by training it alone against the frozen table, with the same epochs, rate, sub-sampling
@@ -59,30 +59,16 @@ class Doc2VecEncoder(Parameters):
 
     kind: ClassVar[str] = "doc2vec"
 
-    def __init__(
-        self,
-        *,
-        dimension: int = 300,
-        window: int = 15,
-        negatives: int = 5,
-        learning_rate: float = 0.025,
-        epochs: int = 20,
-        min_count: int = 5,
-        sample: float = 1e-5,
-        workers: int = 1,
-        seed: int = 0,
-        normalise: bool = False,
-    ) -> None:
-        self.dimension = dimension
-        self.window = window
-        self.negatives = negatives
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.min_count = min_count
-        self.sample = sample
-        self.workers = workers
-        self.seed = seed
-        self.normalise = normalise
+    dimension: int = 300
+    window: int = 15
+    negatives: int = 5
+    learning_rate: float = 0.025
+    epochs: int = 20
+    min_count: int = 5
+    sample: float = 1e-5
+    workers: int = 1
+    seed: int = 0
+    normalise: bool = False
 
     @property
     def is_fitted(self) -> bool:

@@ -27,9 +27,9 @@ from unembed.encoders.base import DenseVectors, EncoderCard, differ
 from unembed.encoders.callables import unit_norm
 from unembed.encoders.endpoint_answers import Answer
 from unembed.encoders.endpoint_client import EndpointClient, TooLargeError, load_httpx
-from unembed.encoders.parameters import Parameters
 from unembed.encoders.torch_encoding import without_surrogates
 from unembed.errors import CannotMeasureError, DataError, RemoteNotAllowedError, UsageError
+from unembed.params import Parametrised
 
 #: The sentence whose vector tells one model behind an address from another.
 FINGERPRINT_SENTENCE = "The quick brown fox jumps over the lazy dog."
@@ -47,7 +47,7 @@ class CallEstimate:
     cost: float | None
 
 
-class EndpointEncoder(Parameters):
+class EndpointEncoder(Parametrised):
     """Vectors from an embeddings endpoint.
 
     Args:

@@ -59,32 +59,17 @@ class GloveEncoder(WordTableEncoder):
 
     kind: ClassVar[str] = "glove"
 
-    def __init__(
-        self,
-        *,
-        dimension: int = 100,
-        window: int = 10,
-        iterations: int = 50,
-        learning_rate: float = 0.05,
-        x_max: float = 100.0,
-        alpha: float = 0.75,
-        min_count: int = 5,
-        device: str = "cpu",
-        seed: int = 0,
-        normalise: bool = False,
-        table: str | None = None,
-    ) -> None:
-        self.dimension = dimension
-        self.window = window
-        self.iterations = iterations
-        self.learning_rate = learning_rate
-        self.x_max = x_max
-        self.alpha = alpha
-        self.min_count = min_count
-        self.device = device
-        self.seed = seed
-        self.normalise = normalise
-        self.table = table
+    dimension: int = 100
+    window: int = 10
+    iterations: int = 50
+    learning_rate: float = 0.05
+    x_max: float = 100.0
+    alpha: float = 0.75
+    min_count: int = 5
+    device: str = "cpu"
+    seed: int = 0
+    normalise: bool = False
+    table: str | None = None
 
     def _train(self, texts: Sequence[str]) -> tuple[list[str], DenseVectors]:
         names = ("dimension", "window", "iterations", "learning_rate", "min_count")

@@ -14,30 +14,22 @@ from numpy.typing import NDArray
 from unembed.encoders.bag_of_words import HashingEncoder, TfidfEncoder
 from unembed.encoders.base import DenseVectors, EncoderCard
 from unembed.encoders.callables import unit_norm
-from unembed.encoders.parameters import Parameters
 from unembed.encoders.saving import read_state, write_state
 from unembed.errors import DataError, UnembedWarning, UnknownNameError, UsageError
+from unembed.params import Parametrised
 
 
-class LsaEncoder(Parameters):
+class LsaEncoder(Parametrised):
     """1000 dense concepts of the tf-idf or hashed words; must see texts first.
 
     A corpus of fewer texts or words than ``components`` gives as many components as it can carry; a
     warning and the card say so.
     """
 
-    def __init__(
-        self,
-        *,
-        base: Literal["tfidf", "hashing"] = "tfidf",
-        components: int = 1000,
-        language: str | None = "en",
-        seed: int = 0,
-    ) -> None:
-        self.base = base
-        self.components = components
-        self.language = language
-        self.seed = seed
+    base: Literal["tfidf", "hashing"] = "tfidf"
+    components: int = 1000
+    language: str | None = "en"
+    seed: int = 0
 
     @property
     def is_fitted(self) -> bool:

@@ -1,4 +1,4 @@
-"""Constructor habits that all encoders share: parameters by keyword, stored as given, typed by annotation."""
+"""Options as users type them, checked against a constructor and converted to its annotated types."""
 
 from __future__ import annotations
 
@@ -13,19 +13,6 @@ from unembed.errors import UnknownNameError, UsageError
 
 #: Names under which people give a secret, which would then stand in results and reports.
 _SECRET = re.compile(r"(.*[_-])?(key|apikey|token|secret|password)")
-
-
-class Parameters:
-    """A class whose constructor only stores its parameters under their own names (scikit-learn's rule)."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's parameters with their present values, so that ``sklearn.base.clone`` works."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-
-    def __repr__(self) -> str:
-        defaults = inspect.signature(type(self)).parameters
-        shown = [f"{k}={v!r}" for k, v in self.get_params().items() if v is not defaults[k].default]
-        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 def typed_options(factory: Any, options: Mapping[str, Any], *, kind: str) -> dict[str, Any]:

@@ -13,17 +13,17 @@ import numpy as np
 from unembed.encoders.base import DenseVectors, EncoderCard, Seen
 from unembed.encoders.digests import MODEL_FILES, folder_digest
 from unembed.encoders.model_folders import locate_model
-from unembed.encoders.parameters import Parameters
 from unembed.encoders.token_limit import seen_by
 from unembed.encoders.torch_encoding import PRECISIONS, Precision, without_surrogates
 from unembed.errors import DataError, MissingExtraError, UnknownNameError, UsageError
 from unembed.nn.device import pick_device
+from unembed.params import Parametrised
 
 #: Beside the transformer's files: the list of modules, their settings, and the prompts.
 _FILES = (*MODEL_FILES, "modules.json", "sentence_bert_config.json", "config_sentence_transformers.json")
 
 
-class SentenceTransformerEncoder(Parameters):
+class SentenceTransformerEncoder(Parametrised):
     """A sentence-transformers model by hub name or folder.
 
     ``prompts`` go before the texts by role and take the place of the model's own; ``truncate_dim`` keeps

@@ -19,7 +19,6 @@ from unembed.encoders.base import DenseVectors, EncoderCard, Seen
 from unembed.encoders.digests import folder_digest
 from unembed.encoders.model_folders import locate_model, require_weights
 from unembed.encoders.model_loading import FolderTokeniser, ModelFacts, load_body, read_facts
-from unembed.encoders.parameters import Parameters
 from unembed.encoders.torch_encoding import (
     POOLINGS,
     PRECISIONS,
@@ -32,9 +31,10 @@ from unembed.encoders.torch_encoding import (
 from unembed.errors import UnknownNameError, UsageError
 from unembed.files import opened
 from unembed.nn.device import pick_device
+from unembed.params import Parametrised
 
 
-class TransformerEncoder(Parameters):
+class TransformerEncoder(Parametrised):
     """A pretrained language model whose token outputs are pooled into one vector.
 
     Args:

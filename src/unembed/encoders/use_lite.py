@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from unembed.encoders.base import DenseVectors, EncoderCard, Seen
-from unembed.encoders.parameters import Parameters
 from unembed.encoders.torch_encoding import default_batch_tokens, token_batches, without_surrogates
 from unembed.encoders.unigram import RESERVED, UnigramTokeniser
 from unembed.encoders.use_lite_files import UseLiteFiles, read_use_lite
 from unembed.errors import UsageError
 from unembed.nn.device import pick_device
+from unembed.params import Parametrised
 
 if TYPE_CHECKING:
     import torch
@@ -33,7 +33,7 @@ LAYERS = 2
 _MAX_TOKENS = 128
 
 
-class UseLiteEncoder(Parameters):
+class UseLiteEncoder(Parametrised):
     """Universal Sentence Encoder lite: 512 dimensions, unit norm, at most 128 word pieces.
 
     Args:

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from unembed.encoders.base import DenseVectors, EncoderCard
 from unembed.encoders.callables import checked_vectors
-from unembed.encoders.parameters import Parameters
 from unembed.encoders.vector_files import VectorTable, open_vectors
 from unembed.errors import CannotMeasureError, DataError, UsageError
+from unembed.params import Parametrised
 
 #: Two vectors of one text count as the same up to this relative distance (stores round, APIs jitter).
 _SAME = 1e-2
 
 
-class VectorsEncoder(Parameters):
+class VectorsEncoder(Parametrised):
     """Answers with stored vectors; a text it has no vector for can't be encoded.
 
     ``fit(texts)`` states which texts the rows belong to: as many, in the same order. A text that occurs

@@ -47,34 +47,18 @@ class Word2VecEncoder(WordTableEncoder):
 
     kind: ClassVar[str] = "word2vec"
 
-    def __init__(
-        self,
-        *,
-        architecture: Architecture = "skip-gram",
-        dimension: int = 100,
-        window: int = 5,
-        negatives: int = 25,
-        learning_rate: float = 0.05,
-        epochs: int = 5,
-        min_count: int = 5,
-        sample: float = 1e-3,
-        workers: int = 1,
-        seed: int = 0,
-        normalise: bool = False,
-        table: str | None = None,
-    ) -> None:
-        self.architecture = architecture
-        self.dimension = dimension
-        self.window = window
-        self.negatives = negatives
-        self.learning_rate = learning_rate
-        self.epochs = epochs
-        self.min_count = min_count
-        self.sample = sample
-        self.workers = workers
-        self.seed = seed
-        self.normalise = normalise
-        self.table = table
+    architecture: Architecture = "skip-gram"
+    dimension: int = 100
+    window: int = 5
+    negatives: int = 25
+    learning_rate: float = 0.05
+    epochs: int = 5
+    min_count: int = 5
+    sample: float = 1e-3
+    workers: int = 1
+    seed: int = 0
+    normalise: bool = False
+    table: str | None = None
 
     def _train(self, texts: Sequence[str]) -> tuple[list[str], DenseVectors]:
         model = self._trained_model(require_gensim(self.kind).Word2Vec, texts)

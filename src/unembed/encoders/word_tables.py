@@ -20,17 +20,17 @@ from numpy.typing import NDArray
 from unembed.corpora.words import fold, words
 from unembed.encoders.base import DenseVectors, EncoderCard
 from unembed.encoders.callables import unit_norm
-from unembed.encoders.parameters import Parameters
 from unembed.encoders.saving import read_state, write_state
 from unembed.encoders.table_files import read_table
 from unembed.errors import DataError, UsageError
 from unembed.nn.device import require_torch
+from unembed.params import Parametrised
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-class WordTableEncoder(Parameters):
+class WordTableEncoder(Parametrised):
     """The trained half of every word-table encoder; a family adds its settings and ``_train``.
 
     With ``table``, a text file of word vectors or a folder that ``save`` wrote, nothing is trained: the encoder is

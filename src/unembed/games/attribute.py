@@ -86,22 +86,12 @@ class AttributeGame(Parametrised):
         section="classes",
     )
 
-    def __init__(
-        self,
-        *,
-        column: str,
-        max_classes: int = 1000,
-        min_labels: int = 5,
-        labels_per_class: int | None = None,
-        numbers: Literal["ranges", "classes"] = "ranges",
-        baseline: Literal["none", "text-cnn"] = "none",
-    ) -> None:
-        self.column = column
-        self.max_classes = max_classes
-        self.min_labels = min_labels
-        self.labels_per_class = labels_per_class
-        self.numbers = numbers
-        self.baseline = baseline
+    column: str
+    max_classes: int = 1000
+    min_labels: int = 5
+    labels_per_class: int | None = None
+    numbers: Literal["ranges", "classes"] = "ranges"
+    baseline: Literal["none", "text-cnn"] = "none"
 
     @classmethod
     def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:

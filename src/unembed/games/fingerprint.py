@@ -101,10 +101,9 @@ class FingerprintGame(Parametrised):
         default=False,
     )
 
-    def __init__(self, *, candidates: Sequence[str] = (), samples: int = 300, targets: int = 500) -> None:
-        self.candidates = candidates
-        self.samples = samples
-        self.targets = targets
+    candidates: Sequence[str] = ()
+    samples: int = 300
+    targets: int = 500
 
     @staticmethod
     def claim(found: Figures) -> str:

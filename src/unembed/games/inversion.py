@@ -121,24 +121,13 @@ class InversionGame(Parametrised):
         section="words",
     )
 
-    def __init__(
-        self,
-        *,
-        vocabulary_size: int = 20_000,
-        min_count: int = 2,
-        language: str = "en",
-        max_targets: int | None = None,
-        classes: str | None = None,
-        names: Sequence[str] = (),
-        scored_words: Sequence[str] | None = None,
-    ) -> None:
-        self.vocabulary_size = vocabulary_size
-        self.min_count = min_count
-        self.language = language
-        self.max_targets = max_targets
-        self.classes = classes
-        self.names = names
-        self.scored_words = scored_words
+    vocabulary_size: int = 20_000
+    min_count: int = 2
+    language: str = "en"
+    max_targets: int | None = None
+    classes: str | None = None
+    names: Sequence[str] = ()
+    scored_words: Sequence[str] | None = None
 
     @classmethod
     def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:

@@ -113,24 +113,13 @@ class KeywordGame(Parametrised):
         section="keywords",
     )
 
-    def __init__(
-        self,
-        *,
-        keywords: Sequence[str] = (),
-        samples: int = 120,
-        substitution: str = "double",
-        asked: int = 500,
-        place: str | None = None,
-        contrast: float = 0.5,
-        absent: bool = False,
-    ) -> None:
-        self.keywords = keywords
-        self.samples = samples
-        self.substitution = substitution
-        self.asked = asked
-        self.place = place
-        self.contrast = contrast
-        self.absent = absent
+    keywords: Sequence[str] = ()
+    samples: int = 120
+    substitution: str = "double"
+    asked: int = 500
+    place: str | None = None
+    contrast: float = 0.5
+    absent: bool = False
 
     @classmethod
     def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:

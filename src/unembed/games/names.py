@@ -96,28 +96,15 @@ class NamesGame(Parametrised):
         section="people",
     )
 
-    def __init__(
-        self,
-        *,
-        names: Sequence[str] = (),
-        swap_in: Sequence[str] = (),
-        swaps: int = 3,
-        min_targets: int = 5,
-        max_names: int = 20,
-        per_name: int = 100,
-        vocabulary_size: int = 20_000,
-        min_count: int = 2,
-        language: str = "en",
-    ) -> None:
-        self.names = names
-        self.swap_in = swap_in
-        self.swaps = swaps
-        self.min_targets = min_targets
-        self.max_names = max_names
-        self.per_name = per_name
-        self.vocabulary_size = vocabulary_size
-        self.min_count = min_count
-        self.language = language
+    names: Sequence[str] = ()
+    swap_in: Sequence[str] = ()
+    swaps: int = 3
+    min_targets: int = 5
+    max_names: int = 20
+    per_name: int = 100
+    vocabulary_size: int = 20_000
+    min_count: int = 2
+    language: str = "en"
 
     @classmethod
     def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:

@@ -72,9 +72,8 @@ class NumberGame(Parametrised):
         section="numbers",
     )
 
-    def __init__(self, *, column: str, max_labels: int | None = None) -> None:
-        self.column = column
-        self.max_labels = max_labels
+    column: str
+    max_labels: int | None = None
 
     @classmethod
     def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:

@@ -135,24 +135,13 @@ class PatternGame(Parametrised):
         section="secrets",
     )
 
-    def __init__(
-        self,
-        *,
-        pattern: str = "citizen-id",
-        ask: Sequence[str] = (),
-        targets: str = "auto",
-        carrier: str = "auto",
-        sentences: Sequence[str] = (),
-        pairs: int = 4000,
-        planted: int = 500,
-    ) -> None:
-        self.pattern = pattern
-        self.ask = ask
-        self.targets = targets
-        self.carrier = carrier
-        self.sentences = sentences
-        self.pairs = pairs
-        self.planted = planted
+    pattern: str = "citizen-id"
+    ask: Sequence[str] = ()
+    targets: str = "auto"
+    carrier: str = "auto"
+    sentences: Sequence[str] = ()
+    pairs: int = 4000
+    planted: int = 500
 
     @classmethod
     def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:

@@ -84,26 +84,14 @@ class ReassemblyGame(Parametrised):
         section="word lists",
     )
 
-    def __init__(
-        self,
-        *,
-        keywords: Sequence[str] = (),
-        propose: int = 50,
-        top: int = 10,
-        samples: int = 100,
-        substitution: str = "double",
-        place: str | None = None,
-        contrast: float = 0.5,
-        language: str = "en",
-    ) -> None:
-        self.keywords = keywords
-        self.propose = propose
-        self.top = top
-        self.samples = samples
-        self.substitution = substitution
-        self.place = place
-        self.contrast = contrast
-        self.language = language
+    keywords: Sequence[str] = ()
+    propose: int = 50
+    top: int = 10
+    samples: int = 100
+    substitution: str = "double"
+    place: str | None = None
+    contrast: float = 0.5
+    language: str = "en"
 
     @classmethod
     def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:

@@ -33,26 +33,14 @@ class TextReader(Parametrised):
     much as common ones, as in the attack it is compared with.
     """
 
-    def __init__(
-        self,
-        *,
-        filters: int = 128,
-        dimension: int = 128,
-        epochs: int = 30,
-        batch_size: int = 128,
-        learning_rate: float = 1e-3,
-        min_steps: int = 200,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.filters = filters
-        self.dimension = dimension
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.min_steps = min_steps
-        self.device = device
-        self.seed = seed
+    filters: int = 128
+    dimension: int = 128
+    epochs: int = 30
+    batch_size: int = 128
+    learning_rate: float = 1e-3
+    min_steps: int = 200
+    device: str = "auto"
+    seed: int = 0
 
     def learn(self, texts: Sequence[str], labels: NDArray[np.int64], classes: int) -> Self:
         """Train on labelled texts."""

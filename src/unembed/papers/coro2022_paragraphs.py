@@ -156,9 +156,8 @@ class ReadInParts(InversionGame):
     ``home`` is the paragraph of each part, ``held`` the words of the adversary's own paragraphs.
     """
 
-    def __init__(self, *, home: NDArray[np.int64], held: csr_matrix) -> None:
-        self.home = home
-        self.held = held
+    home: NDArray[np.int64]
+    held: csr_matrix
 
     def judge(self, truth: InversionTruth, guess: InversionGuess, seed: int) -> Scores:
         """The words of a paragraph are all those found in its parts."""

@@ -43,9 +43,8 @@ class Column(Parametrised):
         column_params=("column",),
     )
 
-    def __init__(self, *, column: str, folds: int = 5) -> None:
-        self.column = column
-        self.folds = folds
+    column: str
+    folds: int = 5
 
     def score(self, material: UtilityMaterial) -> Scores:
         """Balanced accuracy, one row per text with a value; accuracy and single values beside it."""

@@ -47,9 +47,8 @@ class Retrieval(Parametrised):
         plain_score=1.0,
     )
 
-    def __init__(self, *, k: int = 10, queries: int = 1000) -> None:
-        self.k = k
-        self.queries = queries
+    k: int = 10
+    queries: int = 1000
 
     def score(self, material: UtilityMaterial) -> Scores:
         """Recall, one row per query; the order of the neighbours and what random ones score beside it."""

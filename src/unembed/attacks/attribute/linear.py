@@ -34,8 +34,7 @@ class AttributeLinear(Parametrised):
         default=False,
     )
 
-    def __init__(self, *, seed: int = 0) -> None:
-        self.seed = seed
+    seed: int = 0
 
     def fit(self, knowledge: AttributeKnowledge) -> Self:
         """Choose strength and units, then solve on all labels."""

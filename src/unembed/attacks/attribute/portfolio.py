@@ -33,10 +33,9 @@ class AttributePortfolio(Parametrised):
         "trees, nearest neighbours and a small network compete on held-back labels, and the winner learns from all.",
     )
 
-    def __init__(self, *, quick: bool = False, only: str | None = None, seed: int = 0) -> None:
-        self.quick = quick
-        self.only = only
-        self.seed = seed
+    quick: bool = False
+    only: str | None = None
+    seed: int = 0
 
     def fit(self, knowledge: AttributeKnowledge) -> Self:
         """Choose among the candidates and fit the winner."""

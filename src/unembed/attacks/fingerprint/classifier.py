@@ -36,24 +36,13 @@ class EncoderClassifier(Parametrised):
         "several vectors are judged by the sum of their log-probabilities.",
     )
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 200,
-        epochs: int = 30,
-        batch_size: int = 64,
-        learning_rate: float = 1e-3,
-        min_steps: int = 500,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.min_steps = min_steps
-        self.device = device
-        self.seed = seed
+    hidden: int = 200
+    epochs: int = 30
+    batch_size: int = 64
+    learning_rate: float = 1e-3
+    min_steps: int = 500
+    device: str = "auto"
+    seed: int = 0
 
     def fit(self, knowledge: FingerprintKnowledge) -> Self:
         """Learn from vectors of every candidate."""

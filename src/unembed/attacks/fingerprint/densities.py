@@ -32,9 +32,8 @@ class EncoderSignatures(Parametrised):
         cost="seconds",
     )
 
-    def __init__(self, *, false_alarm: float = FALSE_ALARM, seed: int = 0) -> None:
-        self.false_alarm = false_alarm
-        self.seed = seed
+    false_alarm: float = FALSE_ALARM
+    seed: int = 0
 
     def fit(self, knowledge: FingerprintKnowledge) -> Self:
         """Learn every candidate's signature by itself."""

@@ -38,7 +38,7 @@ from unembed.games.base import Queries
 from unembed.games.inversion import InversionGuess, InversionKnowledge
 from unembed.games.rows import stack_rows
 from unembed.games.threat import Capability
-from unembed.params import Parametrised
+from unembed.params import Parametrised, learnt
 from unembed.seeds import generator, seed_for
 
 #: Words at least this likely can be candidates for rescoring.
@@ -59,41 +59,23 @@ class Committee(Parametrised):
         default=False,
     )
 
-    def __init__(
-        self,
-        *,
-        members: int = 2,
-        hidden: int = -1,
-        depth: int = 2,
-        dropout: float = 0.5,
-        epochs: int = 12,
-        recombined: float = 1.5,
-        candidates: int = 40,
-        rescoring_pairs: int = 500,
-        learning_rate: float = 2e-3,
-        weight_decay: float = 0.1,
-        batch_size: int = 0,
-        min_steps: int = 300,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.members = members
-        self.hidden = hidden
-        self.depth = depth
-        self.dropout = dropout
-        self.epochs = epochs
-        self.recombined = recombined
-        self.candidates = candidates
-        self.rescoring_pairs = rescoring_pairs
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.min_steps = min_steps
-        self.device = device
-        self.seed = seed
+    members: int = 2
+    hidden: int = -1
+    depth: int = 2
+    dropout: float = 0.5
+    epochs: int = 12
+    recombined: float = 1.5
+    candidates: int = 40
+    rescoring_pairs: int = 500
+    learning_rate: float = 2e-3
+    weight_decay: float = 0.1
+    batch_size: int = 0
+    min_steps: int = 300
+    device: str = "auto"
+    seed: int = 0
 
-    networks_: tuple[WordNetwork, ...]
-    thresholds_: NDArray[np.float32]
+    networks_: tuple[WordNetwork, ...] = learnt()
+    thresholds_: NDArray[np.float32] = learnt()
 
     def fit(self, knowledge: InversionKnowledge) -> Self:
         """Make further pairs where the encoder can be asked, train the members, choose the thresholds."""
@@ -185,9 +167,8 @@ class Committee(Parametrised):
 class WordNetwork(WordClassifier):
     """One member of the committee."""
 
-    def __init__(self, *, device: str = "auto", seed: int = 0) -> None:
-        self.device = device
-        self.seed = seed
+    device: str = "auto"
+    seed: int = 0
 
 
 def _some(knowledge: InversionKnowledge, rows: NDArray[np.int64]) -> InversionKnowledge:

@@ -33,26 +33,14 @@ class MLC(WordClassifier):
         default=False,
     )
 
-    def __init__(
-        self,
-        *,
-        epochs: int = 30,
-        learning_rate: float = 1e-3,
-        batch_size: int = 256,
-        threshold: float | str = 0.5,
-        scaling: Scaling = "each",
-        min_steps: int = 300,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.threshold = threshold
-        self.scaling = scaling
-        self.min_steps = min_steps
-        self.device = device
-        self.seed = seed
+    epochs: int = 30
+    learning_rate: float = 1e-3
+    batch_size: int = 256
+    threshold: float | str = 0.5
+    scaling: Scaling = "each"
+    min_steps: int = 300
+    device: str = "auto"
+    seed: int = 0
 
     def fit(self, knowledge: InversionKnowledge) -> Self:
         """Train |V| logistic classifiers as one linear layer."""

@@ -35,32 +35,17 @@ class InversionMLP(WordClassifier):
         default=False,
     )
 
-    def __init__(
-        self,
-        *,
-        hidden: int = -1,
-        depth: int = 2,
-        dropout: float = 0.5,
-        epochs: int = 20,
-        patience: int = 5,
-        learning_rate: float = 0.0,
-        weight_decay: float = 0.1,
-        batch_size: int = 0,
-        min_steps: int = 300,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.depth = depth
-        self.dropout = dropout
-        self.epochs = epochs
-        self.patience = patience
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.min_steps = min_steps
-        self.device = device
-        self.seed = seed
+    hidden: int = -1
+    depth: int = 2
+    dropout: float = 0.5
+    epochs: int = 20
+    patience: int = 5
+    learning_rate: float = 0.0
+    weight_decay: float = 0.1
+    batch_size: int = 0
+    min_steps: int = 300
+    device: str = "auto"
+    seed: int = 0
 
     def fit(self, knowledge: InversionKnowledge) -> Self:
         """Train the network and choose its thresholds."""

@@ -89,54 +89,28 @@ class InversionMSP(Parametrised):
         version=2,
     )
 
-    def __init__(
-        self,
-        *,
-        form: Literal["coro", "song"] = "coro",
-        hidden: int = 0,
-        steps: int = 0,
-        epochs: int = 0,
-        batch_size: int = 0,
-        learning_rate: float = 0.0,
-        weight_decay: float = -1.0,
-        dropout: float = -1.0,
-        patience: int = -1,
-        content_only: bool | None = None,
-        eos: Literal["never", "end", "always"] | None = None,
-        length: Literal["mean", "predicted"] | None = None,
-        weighted: bool = False,
-        word_matrix: str = "",
-        repeats: bool = False,
-        loss: Literal["auto", "fused", "sampled"] = "auto",
-        negatives: int = NEGATIVES,
-        precision: Literal["auto", "float32", "bfloat16"] = "auto",
-        scaling: Scaling = "each",
-        min_steps: int = 300,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.form = form
-        self.hidden = hidden
-        self.steps = steps
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.dropout = dropout
-        self.patience = patience
-        self.content_only = content_only
-        self.eos = eos
-        self.length = length
-        self.weighted = weighted
-        self.word_matrix = word_matrix
-        self.repeats = repeats
-        self.loss = loss
-        self.negatives = negatives
-        self.precision = precision
-        self.scaling = scaling
-        self.min_steps = min_steps
-        self.device = device
-        self.seed = seed
+    form: Literal["coro", "song"] = "coro"
+    hidden: int = 0
+    steps: int = 0
+    epochs: int = 0
+    batch_size: int = 0
+    learning_rate: float = 0.0
+    weight_decay: float = -1.0
+    dropout: float = -1.0
+    patience: int = -1
+    content_only: bool | None = None
+    eos: Literal["never", "end", "always"] | None = None
+    length: Literal["mean", "predicted"] | None = None
+    weighted: bool = False
+    word_matrix: str = ""
+    repeats: bool = False
+    loss: Literal["auto", "fused", "sampled"] = "auto"
+    negatives: int = NEGATIVES
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    scaling: Scaling = "each"
+    min_steps: int = 300
+    device: str = "auto"
+    seed: int = 0
 
     def _form(self) -> Form:
         """The paper's settings, with whatever was given in their place."""

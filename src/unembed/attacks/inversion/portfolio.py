@@ -43,11 +43,10 @@ class InversionPortfolio(Parametrised):
         "of inversion/mlp compete on held-back pairs; thresholds for content and function words are tuned there.",
     )
 
-    def __init__(self, *, quick: bool = False, only: str | None = None, device: str = "auto", seed: int = 0) -> None:
-        self.quick = quick
-        self.only = only
-        self.device = device
-        self.seed = seed
+    quick: bool = False
+    only: str | None = None
+    device: str = "auto"
+    seed: int = 0
 
     def fit(self, knowledge: InversionKnowledge) -> Self:
         """Choose reader and thresholds by content-word F1 on held-back pairs, then learn from all."""

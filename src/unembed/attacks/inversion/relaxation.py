@@ -21,7 +21,7 @@ from unembed.games.inversion import InversionKnowledge, PieceGuess
 from unembed.games.threat import Capability
 from unembed.nn.device import pick_device
 from unembed.nn.features import Standardiser, check_vectors
-from unembed.params import Parametrised
+from unembed.params import Parametrised, learnt
 from unembed.seeds import seed_for
 
 if TYPE_CHECKING:
@@ -40,42 +40,25 @@ LENGTH_TEXTS = 2000
 class SoftWordAttack(Parametrised):
     """What the attacks through the weights share: whose words, how many, and the search for them."""
 
-    encoder_: WhiteBoxEncoder
-    spelling_: PieceWords
-    pieces_: NDArray[np.int64]
-    length_: int
-    recovered_: Recovered
+    encoder_: WhiteBoxEncoder = learnt()
+    spelling_: PieceWords = learnt()
+    pieces_: NDArray[np.int64] = learnt()
+    length_: int = learnt()
+    recovered_: Recovered = learnt()
 
-    def __init__(
-        self,
-        *,
-        length: int = 0,
-        temperature: float = 0.05,
-        learning_rate: float = 0.02,
-        steps: int = 300,
-        tolerance: float = 0.02,
-        spread: float = 1.0,
-        restarts: int = 1,
-        threshold: float = 0.0,
-        candidates: Candidates = "own",
-        scaling: ErrorScaling = "capped",
-        batch_size: int = 0,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.length = length
-        self.temperature = temperature
-        self.learning_rate = learning_rate
-        self.steps = steps
-        self.tolerance = tolerance
-        self.spread = spread
-        self.restarts = restarts
-        self.threshold = threshold
-        self.candidates = candidates
-        self.scaling = scaling
-        self.batch_size = batch_size
-        self.device = device
-        self.seed = seed
+    length: int = 0
+    temperature: float = 0.05
+    learning_rate: float = 0.02
+    steps: int = 300
+    tolerance: float = 0.02
+    spread: float = 1.0
+    restarts: int = 1
+    threshold: float = 0.0
+    candidates: Candidates = "own"
+    scaling: ErrorScaling = "capped"
+    batch_size: int = 0
+    device: str = "auto"
+    seed: int = 0
 
     def _prepare(self, knowledge: InversionKnowledge) -> None:
         """Check that this can be done at all; which pieces are tried, and how many positions a text gets."""

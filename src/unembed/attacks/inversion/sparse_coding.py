@@ -22,7 +22,7 @@ from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.inversion import InversionKnowledge, PieceGuess
 from unembed.games.threat import Capability
 from unembed.metrics import sets
-from unembed.params import Parametrised
+from unembed.params import Parametrised, learnt
 from unembed.seeds import generator, seed_for
 
 Solver = Literal["accelerated", "paper"]
@@ -58,27 +58,16 @@ class SparseCoding(Parametrised):
         "Special tokens are left out of the word matrix. Word pieces are put together to words.",
     )
 
-    def __init__(
-        self,
-        *,
-        penalty: float | str = TUNED,
-        threshold: float | str = TUNED,
-        solver: Solver = "accelerated",
-        weakest: float = 0.045,
-        tolerance: float = 1e-4,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.penalty = penalty
-        self.threshold = threshold
-        self.solver = solver
-        self.weakest = weakest
-        self.tolerance = tolerance
-        self.device = device
-        self.seed = seed
+    penalty: float | str = TUNED
+    threshold: float | str = TUNED
+    solver: Solver = "accelerated"
+    weakest: float = 0.045
+    tolerance: float = 1e-4
+    device: str = "auto"
+    seed: int = 0
 
-    penalty_: float
-    threshold_: float
+    penalty_: float = learnt()
+    threshold_: float = learnt()
 
     def fit(self, knowledge: InversionKnowledge) -> Self:
         """Learn M from the pairs, and choose penalty and threshold where they are not given."""

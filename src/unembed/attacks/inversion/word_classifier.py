@@ -21,7 +21,7 @@ from unembed.games.inversion import InversionGuess, InversionKnowledge
 from unembed.metrics.sets import best_prefix
 from unembed.nn.device import pick_device
 from unembed.nn.features import InputRows, LabelRows, Scaling, Standardiser
-from unembed.params import Parametrised
+from unembed.params import Parametrised, learnt
 from unembed.seeds import generator, seed_for
 
 RUN_BATCH = 1024
@@ -35,9 +35,9 @@ class WordClassifier(Parametrised):
     seed: int
     device: str
 
-    scaler_: Standardiser
-    model_: Any
-    thresholds_: NDArray[np.float32]
+    scaler_: Standardiser = learnt()
+    model_: Any = learnt()
+    thresholds_: NDArray[np.float32] = learnt()
 
     def train_on(
         self,

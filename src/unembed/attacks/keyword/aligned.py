@@ -53,26 +53,14 @@ class Aligned(Parametrised):
         version=6,
     )
 
-    def __init__(
-        self,
-        *,
-        shrinkage: float = 0.5,
-        penalty: float = 0.2,
-        rounds: int = 2,
-        own_weight: float = 0.5,
-        question_penalty: float = 0.05,
-        rarity_weight: float = 0.25,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.shrinkage = shrinkage
-        self.penalty = penalty
-        self.rounds = rounds
-        self.own_weight = own_weight
-        self.question_penalty = question_penalty
-        self.rarity_weight = rarity_weight
-        self.device = device
-        self.seed = seed
+    shrinkage: float = 0.5
+    penalty: float = 0.2
+    rounds: int = 2
+    own_weight: float = 0.5
+    question_penalty: float = 0.05
+    rarity_weight: float = 0.25
+    device: str = "auto"
+    seed: int = 0
 
     def fit(self, knowledge: KeywordKnowledge) -> Self:
         """Align, answer, and learn from the answers."""

@@ -55,26 +55,14 @@ class DomainAdversarial(Parametrised):
         default=False,
     )
 
-    def __init__(
-        self,
-        *,
-        units: int = 25,
-        strength: float = 1.0,
-        epochs: int = 50,
-        batch_size: int = 64,
-        learning_rate: float = 1e-3,
-        min_steps: int = 300,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.units = units
-        self.strength = strength
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.min_steps = min_steps
-        self.device = device
-        self.seed = seed
+    units: int = 25
+    strength: float = 1.0
+    epochs: int = 50
+    batch_size: int = 64
+    learning_rate: float = 1e-3
+    min_steps: int = 300
+    device: str = "auto"
+    seed: int = 0
 
     def fit(self, knowledge: KeywordKnowledge) -> Self:
         """An epoch passes over the largest keyword's texts; smaller sets are repeated."""

@@ -47,30 +47,16 @@ class KeywordDecoder(Parametrised):
         default=False,
     )
 
-    def __init__(
-        self,
-        *,
-        units: int = 128,
-        embedding: int = 64,
-        vocabulary_size: int = 5000,
-        max_words: int = 30,
-        epochs: int = 20,
-        batch_size: int = 64,
-        learning_rate: float = 4e-3,
-        min_steps: int = 300,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.units = units
-        self.embedding = embedding
-        self.vocabulary_size = vocabulary_size
-        self.max_words = max_words
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.min_steps = min_steps
-        self.device = device
-        self.seed = seed
+    units: int = 128
+    embedding: int = 64
+    vocabulary_size: int = 5000
+    max_words: int = 30
+    epochs: int = 20
+    batch_size: int = 64
+    learning_rate: float = 4e-3
+    min_steps: int = 300
+    device: str = "auto"
+    seed: int = 0
 
     def fit(self, knowledge: KeywordKnowledge) -> Self:
         """Learn to write the adversary's own texts from their vectors."""

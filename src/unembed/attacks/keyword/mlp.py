@@ -34,26 +34,14 @@ class KeywordMLP(Parametrised):
         default=False,
     )
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 80,
-        epochs: int = 50,
-        batch_size: int = 64,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.01,
-        min_steps: int = 300,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.min_steps = min_steps
-        self.device = device
-        self.seed = seed
+    hidden: int = 80
+    epochs: int = 50
+    batch_size: int = 64
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.01
+    min_steps: int = 300
+    device: str = "auto"
+    seed: int = 0
 
     def fit(self, knowledge: KeywordKnowledge) -> Self:
         """An epoch passes over the largest keyword's texts; smaller sets are repeated."""

@@ -41,10 +41,9 @@ class KeywordPortfolio(Parametrised):
         "and their products, and nearest neighbours compete on held-back texts of five keywords.",
     )
 
-    def __init__(self, *, quick: bool = False, only: str | None = None, seed: int = 0) -> None:
-        self.quick = quick
-        self.only = only
-        self.seed = seed
+    quick: bool = False
+    only: str | None = None
+    seed: int = 0
 
     def fit(self, knowledge: KeywordKnowledge) -> Self:
         """Choose one candidate by the mean of the keywords' held-back scores, then fit it for each keyword."""

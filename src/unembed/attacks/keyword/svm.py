@@ -41,9 +41,8 @@ class KeywordSVM(Parametrised):
         default=False,
     )
 
-    def __init__(self, *, regularisation: float | None = None, seed: int = 0) -> None:
-        self.regularisation = regularisation
-        self.seed = seed
+    regularisation: float | None = None
+    seed: int = 0
 
     def fit(self, knowledge: KeywordKnowledge) -> Self:
         """One problem per keyword, each on its own rows and in its own scale."""

@@ -37,10 +37,9 @@ class NumberPortfolio(Parametrised):
         "numbers, and the winner learns from all.",
     )
 
-    def __init__(self, *, quick: bool = False, only: str | None = None, seed: int = 0) -> None:
-        self.quick = quick
-        self.only = only
-        self.seed = seed
+    quick: bool = False
+    only: str | None = None
+    seed: int = 0
 
     def fit(self, knowledge: NumberKnowledge) -> Self:
         """Choose by the mean absolute error on held-back numbers and fit the winner."""

@@ -40,9 +40,8 @@ class NumberRidge(Parametrised):
         default=False,
     )
 
-    def __init__(self, *, strength: float | None = None, seed: int = 0) -> None:
-        self.strength = strength
-        self.seed = seed
+    strength: float | None = None
+    seed: int = 0
 
     def fit(self, knowledge: NumberKnowledge) -> Self:
         """Solve for every strength from one eigendecomposition and keep the best."""

@@ -40,26 +40,14 @@ class PatternFields(PartReader):
         "four a class, 25 to 400.",
     )
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 0,
-        epochs: int = 100,
-        patience: int = 10,
-        batch_size: int = 128,
-        learning_rate: float = 1e-3,
-        min_steps: int = 2000,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.epochs = epochs
-        self.patience = patience
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.min_steps = min_steps
-        self.device = device
-        self.seed = seed
+    hidden: int = 0
+    epochs: int = 100
+    patience: int = 10
+    batch_size: int = 128
+    learning_rate: float = 1e-3
+    min_steps: int = 2000
+    device: str = "auto"
+    seed: int = 0
 
     def fit(self, knowledge: PatternKnowledge) -> Self:
         """Train the sub-attacks."""

@@ -46,26 +46,14 @@ class PatternPositions(Parametrised):
         default=False,
     )
 
-    def __init__(
-        self,
-        *,
-        hidden: str = "400,100",
-        epochs: int = 6,
-        patience: int = 3,
-        batch_size: int = 128,
-        learning_rate: float = 1e-3,
-        min_steps: int = 4000,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.epochs = epochs
-        self.patience = patience
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.min_steps = min_steps
-        self.device = device
-        self.seed = seed
+    hidden: str = "400,100"
+    epochs: int = 6
+    patience: int = 3
+    batch_size: int = 128
+    learning_rate: float = 1e-3
+    min_steps: int = 4000
+    device: str = "auto"
+    seed: int = 0
 
     def fit(self, knowledge: PatternKnowledge) -> Self:
         """Train on every (vector, position), in random order."""

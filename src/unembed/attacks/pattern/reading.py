@@ -20,7 +20,7 @@ from unembed.games.pattern import PatternKnowledge, by_part, sizes_of
 from unembed.games.pattern_ranking import FloatArray
 from unembed.nn.device import pick_device
 from unembed.nn.features import InputRows, Standardiser
-from unembed.params import Parametrised
+from unembed.params import Parametrised, learnt
 from unembed.seeds import generator, seed_for
 
 RUN_BATCH = 4096
@@ -36,10 +36,10 @@ class PartReader(Parametrised):
     seed: int
     device: str
 
-    scaler_: Standardiser
-    model_: Any
-    sizes_: list[int]
-    parts_: NDArray[np.int64]
+    scaler_: Standardiser = learnt()
+    model_: Any = learnt()
+    sizes_: list[int] = learnt()
+    parts_: NDArray[np.int64] = learnt()
 
     def train_on(
         self,

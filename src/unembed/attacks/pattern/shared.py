@@ -46,34 +46,18 @@ class PatternShared(Parametrised):
         version=2,
     )
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 0,
-        depth: int = 2,
-        dropout: float = 0.3,
-        epochs: int = 30,
-        patience: int = 10,
-        batch_size: int = 0,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 0.1,
-        beside: float = 0.3,
-        min_steps: int = 500,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.depth = depth
-        self.dropout = dropout
-        self.epochs = epochs
-        self.patience = patience
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.beside = beside
-        self.min_steps = min_steps
-        self.device = device
-        self.seed = seed
+    hidden: int = 0
+    depth: int = 2
+    dropout: float = 0.3
+    epochs: int = 30
+    patience: int = 10
+    batch_size: int = 0
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.1
+    beside: float = 0.3
+    min_steps: int = 500
+    device: str = "auto"
+    seed: int = 0
 
     def fit(self, knowledge: PatternKnowledge) -> Self:
         """Train both, calibrate both, weigh them."""
@@ -150,9 +134,8 @@ class PatternShared(Parametrised):
 class _Reader(PartReader):
     """One of the two, calibrated."""
 
-    def __init__(self, *, device: str = "auto", seed: int = 0) -> None:
-        self.device = device
-        self.seed = seed
+    device: str = "auto"
+    seed: int = 0
 
     def train_on(self, knowledge: PatternKnowledge, *args: Any, **settings: Any) -> Self:
         """Train, then calibrate."""
