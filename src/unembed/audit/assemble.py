@@ -19,7 +19,7 @@ from unembed.games import GAMES
 from unembed.games.threat import Adversary, Capability
 from unembed.gate.baseline import read_baseline
 from unembed.gate.judge import judge
-from unembed.results.schema import AdversaryCard, AttackCard, Environment, GameCard, Run
+from unembed.results.schema import AdversaryCard, AttackCard, Environment, GameCard, Run, UtilityScore
 from unembed.results.verdict import verdict
 
 PACKAGES = (
@@ -46,6 +46,7 @@ def assemble(
     card: EncoderCard,
     plan: Plan,
     results: list[CellResult],
+    utility: list[UtilityScore],
 ) -> Run:
     """The result of an audit, judged by its policy if it has one."""
     records = [r.record for r in results]
@@ -71,6 +72,7 @@ def assemble(
         cells=records,
         findings=findings,
         skipped=plan.skipped,
+        utility=utility,
         verdict=verdict(
             findings,
             [placed_card(a, plan) for a in spec.cast],

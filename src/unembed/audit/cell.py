@@ -19,7 +19,7 @@ from unembed.audit.live import live_encoder
 from unembed.audit.masking import mask
 from unembed.audit.plan import Cell
 from unembed.audit.prepare import INSIDE
-from unembed.audit.workspace import load_corpus, load_seen, load_vectors
+from unembed.audit.workspace import load_corpus, load_seen, load_training, load_vectors
 from unembed.corpora.corpus import Corpus
 from unembed.defenses import DEFENSES
 from unembed.defenses.chain import Chain, Transform, stacked, unchanged
@@ -197,6 +197,7 @@ def _material(task: Task) -> Material:
         encoder=_weights(task, work),
         lineup=_lineup(task, work, known, int(target_vectors.shape[1]), stored, held),
         seen=load_seen(work / "target"),
+        training=load_training(work),
     )
     return material.reading() if Capability.TEXTS in adversary.capabilities else material
 
@@ -209,14 +210,20 @@ def _variant(identity: CellIdentity, work: Path, known: Vectors) -> tuple[Transf
     """
     if not identity.transforms:
         return unchanged, unchanged
-    seed = identity.seed
+    stored = owners_transform(identity, work)
+    if not identity.adaptive:
+        return stored, unchanged
+    return stored, _chain(identity).fit(known, seed_for(identity.seed, "defense", "adversary")).transform
 
-    def chain(owner: Vectors, key: int) -> Chain:
-        return Chain([made(DEFENSES, step) for step in identity.transforms]).fit(owner, key)
 
+def owners_transform(identity: CellIdentity, work: Path) -> Transform:
+    """What stands between encoder and store: learnt from all the owner holds, with the owner's key."""
     own = stacked(load_vectors(work / INSIDE), load_vectors(work / "target"))
-    stored = chain(own, seed_for(seed, "defense")).transform
-    return stored, chain(known, seed_for(seed, "defense", "adversary")).transform if identity.adaptive else unchanged
+    return _chain(identity).fit(own, seed_for(identity.seed, "defense")).transform
+
+
+def _chain(identity: CellIdentity) -> Chain:
+    return Chain([made(DEFENSES, step) for step in identity.transforms])
 
 
 def placed_adversary(identity: CellIdentity) -> Adversary:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +17,34 @@ from unembed.audit.inspection import inspect_vectors
 from unembed.audit.live import artifacts_in, save_recipe
 from unembed.audit.locking import locked
 from unembed.audit.plan import Asked, Cell, Plan, ask, deal_seed, make_plan
-from unembed.audit.prepare import Progress, Sides, encode_queries, encode_sides, identify, open_encoder, read_sides
+from unembed.audit.prepare import (
+    Progress,
+    Sides,
+    encode_queries,
+    encode_sides,
+    identify,
+    open_encoder,
+    read_sides,
+    training_side,
+    with_training,
+)
 from unembed.audit.references import open_references, play_references, with_references
 from unembed.audit.spec import AuditSpec
 from unembed.audit.twins import remove_vector_twins
+from unembed.audit.usefulness import UtilityResult, score_variants, utility_key
 from unembed.audit.workers import run_tasks
-from unembed.audit.workspace import load_vectors, save_seen
+from unembed.audit.workspace import load_vectors, save_seen, save_training
 from unembed.encoders.base import EncoderCard, is_white_box
 from unembed.encoders.cache import full_card, inside
 from unembed.errors import NothingRanError, fenced
 from unembed.games.threat import Capability
 from unembed.results.io import write_run
-from unembed.results.schema import Run
+from unembed.results.schema import Run, UtilityScore
+from unembed.results.sealed import seal
+from unembed.writing import write_atomically
 
 DEFAULT_FOLDER = Path("unembed-runs")
+_UTILITY = "utility.json"
 
 
 def _silent(what: str, done: int, total: int) -> None:
@@ -53,7 +67,7 @@ def audit(
         folder = RunFolder(Path(spec.run.folder) if spec.run.folder else DEFAULT_FOLDER / _folder_name(spec, sides))
         with locked(folder.path):
             folder.remove_abandoned()
-            sides, card, plan, results = _measured(spec, sides, folder, progress)
+            found = _measured(spec, sides, folder, progress)
             run = assemble(
                 spec,
                 spec_given=spec_given or spec.model_dump(mode="json", exclude_unset=True),
@@ -61,10 +75,11 @@ def audit(
                 created=created,
                 finished=now(),
                 seconds=time.perf_counter() - started,
-                sides=sides,
-                card=card,
-                plan=plan,
-                results=results,
+                sides=found.sides,
+                card=found.card,
+                plan=found.plan,
+                results=found.results,
+                utility=found.utility,
             )
             write_run(run, folder.result)
             folder.event("run finished", status=run.status)
@@ -73,13 +88,19 @@ def audit(
     return run, folder.path
 
 
-def _measured(
-    spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progress
-) -> tuple[Sides, EncoderCard, Plan, list[CellResult]]:
-    """Plan, encode and run what is missing; one result for every cell of the plan, in its order.
+@dataclass(frozen=True)
+class Measured:
+    """What an audit found: a result for every cell of the plan, in its order; the sides without vector twins."""
 
-    The sides come back without vector twins, with what is known of them.
-    """
+    sides: Sides
+    card: EncoderCard
+    plan: Plan
+    results: list[CellResult]
+    utility: list[UtilityScore]
+
+
+def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progress) -> Measured:
+    """Plan, encode and run what is missing."""
     folder.event("run started", texts=len(sides.target) + len(sides.known["inside"]), seed=spec.seed)
     artifacts = artifacts_in(folder.work)
     encoder = open_encoder(spec, sides, artifacts)
@@ -97,17 +118,21 @@ def _measured(
     # Only vectors show some copies of targets, so both sides are encoded before the cells get their final identity.
     work = folder.work / _work_name(spec, sides, key)
     save_recipe(spec, sides, encoder, work)
+    whole = sides
     sides, encoded = remove_vector_twins(sides, encoder, key, folder.path, work, progress)
-    sides = with_coverage(sides, encoder)
+    training = training_side(spec, whole)
+    sides = with_training(with_coverage(sides, encoder), training)
     plan = make_plan(spec, sides, asked, card, key, white_box=white_box)
     references = open_references(spec, sides, plan.cells, key, artifacts)
     results = {c.key: r for c in plan.cells if (r := folder.finished(c)) and _reusable(r, spec)}
     missing = [c for c in plan.cells if c.key not in results]
     folder.event("planned", cells=len(plan.cells), done=len(results), missing=len(missing))
+    utility = _kept_utility(folder, utility_key(spec, sides, key, plan.cells)) if spec.utility else []
+    if (missing or utility is None) and not encoded:
+        encode_sides(sides, encoder, work, progress)
     if missing:
         folder.set_aside([c.key for c in plan.cells])
-        if not encoded:
-            encode_sides(sides, encoder, work, progress)
+        save_training(training, work)
         save_seen(sides.seen, work / "target")
         encode_queries(encoder, wanted_queries(spec, sides, asked, missing), work, progress)
         if sides.can_encode:
@@ -118,9 +143,19 @@ def _measured(
         for task in tasks:
             lost = "it left no result that can be read"
             results[task.cell.key] = folder.finished(task.cell) or failed_cell(task, lost)
+    if utility is None:
+        utility = score_variants(spec, sides, plan.cells, work)
+        kept = UtilityResult(key=utility_key(spec, sides, key, plan.cells), scores=utility)
+        write_atomically(folder.path / _UTILITY, seal(kept))
     beside, without = play_references(spec, folder, references, sides, work, progress)
     plan = replace(plan, skipped=[*plan.skipped, *without])
-    return sides, card, plan, with_references([results[c.key] for c in plan.cells], beside)
+    return Measured(sides, card, plan, with_references([results[c.key] for c in plan.cells], beside), utility)
+
+
+def _kept_utility(folder: RunFolder, key: str) -> list[UtilityScore] | None:
+    """The scores as an earlier run left them; None where they are of something else."""
+    kept = folder.read_sealed(folder.path / _UTILITY, UtilityResult)
+    return kept.scores if kept is not None and kept.key == key else None
 
 
 def _work_name(spec: AuditSpec, sides: Sides, encoder: str) -> str:
@@ -132,9 +167,8 @@ def _work_name(spec: AuditSpec, sides: Sides, encoder: str) -> str:
 
 def _what_is_measured(spec: AuditSpec) -> dict[str, Any]:
     """The spec without what judges results or says where and how fast: none of that changes a measurement."""
-    return spec.model_dump(
-        mode="json", exclude={"run", "policy", "baseline", "allow_unmeasured", "title", "samples", "references"}
-    )
+    beside = {"run", "policy", "baseline", "allow_unmeasured", "title", "samples", "references", "utility"}
+    return spec.model_dump(mode="json", exclude=beside)
 
 
 def _reusable(result: CellResult, spec: AuditSpec) -> bool:

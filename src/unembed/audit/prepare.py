@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from unembed.collections import Stored, Wanted, open_collection
 from unembed.corpora import duplicates, splits
 from unembed.corpora.chunks import ORIGIN, chunk_corpus, default_overlap
 from unembed.corpora.corpus import Corpus
+from unembed.corpora.training import TrainingSide
+from unembed.encoders import must_be_fitted, new_encoder
 from unembed.encoders.base import DenseVectors, Encoder, EncoderCard, Vectors
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache, full_card
 from unembed.errors import CannotMeasureError, UsageError
@@ -27,6 +29,8 @@ from unembed.games.threat import Adversary
 from unembed.results.schema import DataCard
 from unembed.seeds import seed_for
 
+#: How many texts of a side the encoder itself was trained on, on its card.
+LEARNT = "texts the encoder learnt from"
 #: The part of the collection that insiders hold.
 INSIDE = "inside"
 ROWS_AT_ONCE = 8192
@@ -180,6 +184,28 @@ def learning_texts(spec: AuditSpec, sides: Sides) -> Sequence[str]:
     if spec.encoder.fit_on:
         return open_collection(Wanted(spec.encoder.fit_on)).corpus.texts
     return [*sides.known[INSIDE].texts, *sides.target.texts]
+
+
+def training_side(spec: AuditSpec, sides: Sides) -> TrainingSide | None:
+    """Which texts the encoder learnt from: as the user says, or those it is fitted on here; None: nobody knows."""
+    if spec.training is not None:
+        return TrainingSide.of(open_collection(Wanted(spec.training.texts, spec.training.column)).corpus.texts)
+    if not sides.can_encode or not must_be_fitted(new_encoder(spec.encoder.name, spec.encoder.options)):
+        return None
+    return TrainingSide.of(learning_texts(spec, sides))
+
+
+def with_training(sides: Sides, training: TrainingSide | None) -> Sides:
+    """The sides with how many of their texts the encoder learnt from on their cards."""
+    if training is None:
+        return sides
+    texts = {"target": sides.target.texts, "adversary": sides.known[INSIDE].texts}
+    learnt = {role: int(training.holds(held).sum()) for role, held in texts.items()}
+    cards = [
+        card.model_copy(update={"facts": {**card.facts, LEARNT: learnt[card.role]}}) if card.role in learnt else card
+        for card in sides.cards
+    ]
+    return replace(sides, cards=cards)
 
 
 def behind_cache(spec: AuditSpec, encoder: Encoder) -> Encoder:

@@ -115,6 +115,13 @@ class ExternalSpec(Strict):
     rows: int = Field(default=2000, ge=4)
 
 
+class TrainingSpec(Strict):
+    """The texts that the encoder itself was trained on, for an encoder of the user's own."""
+
+    texts: str = Field(description="file or folder of texts")
+    column: str | None = None
+
+
 class Named(Strict):
     """Something registered, by its name alone or as a table in which every other key is one of its parameters."""
 
@@ -191,6 +198,7 @@ class AuditSpec(Strict):
     data: DataSpec
     encoder: EncoderSpec = EncoderSpec()
     external: ExternalSpec = ExternalSpec()
+    training: TrainingSpec | None = None
     adversaries: list[str] = Field(default_factory=lambda: list(ADVERSARIES), description="who attacks, weakest first")
     adversary: list[AdversarySpec] = Field(default_factory=list, description="adversaries of the user's own")
     games: list[str] = Field(default_factory=lambda: [n for n, g in _games().items() if g.facts.default])

@@ -5,18 +5,52 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from unembed.audit.cell import cause_of
-from unembed.audit.spec import UtilitySpec
+from unembed.audit.cell import cause_of, owners_transform
+from unembed.audit.plan import Cell
+from unembed.audit.prepare import Sides
+from unembed.audit.spec import AuditSpec, UtilitySpec
+from unembed.audit.workspace import load_vectors
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError
 from unembed.games.base import Scores
 from unembed.metrics.estimate import Estimate, undefined
+from unembed.registry import source_digest
+from unembed.results.identity import CellIdentity, digest_of
 from unembed.results.schema import UtilityScore
 from unembed.seeds import seed_for
+from unembed.strict import Strict
 from unembed.utility import UTILITY
 from unembed.utility.base import TaskFacts, UtilityMaterial
+
+
+class UtilityResult(Strict):
+    """The file of all scores of a run, and what they were made of."""
+
+    key: str
+    scores: list[UtilityScore]
+
+
+def utility_key(spec: AuditSpec, sides: Sides, encoder: str, cells: Sequence[Cell]) -> str:
+    """One name for all that the scores depend on."""
+    tasks = [task.model_dump(mode="json") for task in spec.utility]
+    sources = [source_digest(UTILITY.get(task.name), task.name) for task in spec.utility]
+    chains = [[step.model_dump(mode="json") for step in one.transforms] for one in _by_variant(cells).values()]
+    return digest_of([tasks, sources, chains, encoder, sides.target.fingerprint, spec.data.together, spec.seed])
+
+
+def score_variants(spec: AuditSpec, sides: Sides, cells: Sequence[Cell], work: Path) -> list[UtilityScore]:
+    """The tasks of an audit on its targets' vectors, plain and behind every defense that is attacked."""
+    plain, target = load_vectors(work / "target"), sides.target
+    behind = {name: owners_transform(one, work)(plain, target.ids) for name, one in _by_variant(cells).items()}
+    groups = target.column(spec.data.together) if spec.data.together else None
+    return play_utility(target, plain, behind, spec.utility, seed=spec.seed, groups=groups, threads=spec.threads)
+
+
+def _by_variant(cells: Sequence[Cell]) -> dict[str, CellIdentity]:
+    return {cell.identity.defense: cell.identity for cell in cells if cell.identity.defense}
 
 
 @dataclass(frozen=True)

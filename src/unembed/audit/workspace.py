@@ -15,9 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.corpora.corpus import Corpus
+from unembed.corpora.training import TrainingSide
 from unembed.encoders.base import DenseVectors, Vectors
 from unembed.errors import CannotMeasureError
-from unembed.writing import written_aside
+from unembed.writing import write_atomically, written_aside
+
+_TRAINING = "training.json"
 
 
 def save_corpus(corpus: Corpus, path: Path) -> None:
@@ -102,3 +105,15 @@ def load_seen(path: Path) -> NDArray[np.int64] | None:
     """What ``save_seen`` wrote."""
     place = path.with_suffix(".seen.npy")
     return np.load(place, allow_pickle=False).astype(np.int64) if place.exists() else None
+
+
+def save_training(training: TrainingSide | None, work: Path) -> None:
+    """Which texts the encoder learnt from, by digest; nothing where that is not known."""
+    if training is not None:
+        write_atomically(work / _TRAINING, json.dumps(sorted(training.digests)))
+
+
+def load_training(work: Path) -> TrainingSide | None:
+    """What ``save_training`` wrote."""
+    place = work / _TRAINING
+    return TrainingSide(frozenset(json.loads(place.read_text(encoding="utf-8")))) if place.exists() else None

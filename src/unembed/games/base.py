@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.corpora.corpus import Corpus
+from unembed.corpora.training import TrainingSide
 from unembed.encoders.base import Encoder, Vectors
 from unembed.games.rows import text_rows
 from unembed.games.threat import Adversary
@@ -125,6 +126,8 @@ class Material:
     lineup: Lineup | None = None
     seen: IntArray | None = None
     """Up to which character the encoder reads each target, where that is known and some are cut."""
+    training: TrainingSide | None = None
+    """Which texts the encoder itself learnt from, where that is known."""
 
     def reading(self) -> Material:
         """The same with texts in the place of their vectors, for a yardstick: what it sees was never encoded."""

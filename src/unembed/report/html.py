@@ -86,6 +86,7 @@ def render_html(run: Run) -> str:
         },
         keys=facts.key_numbers(run),
         level=words.LEVEL[run.verdict.level],
+        levels=words.LEVEL,
         encoder=facts.encoder_rows(run),
         data=facts.data_rows(run),
         unit=coverage.unit(run),

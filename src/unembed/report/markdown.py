@@ -48,6 +48,9 @@ def render_markdown(run: Run) -> str:
     names = view.Names(run)
     lines = [f"# {escape(run.title)}", ""]
     lines += [f"**{LEVEL[run.verdict.level]}.** {escape(run.verdict.sentence)}", ""]
+    for v in run.verdict.variants:
+        known = f"With {v.variant}, against somebody who knows it"
+        lines += [f"{escape(known)}: **{LEVEL[v.level]}.** {escape(v.sentence)}", ""]
     if run.status != "complete":
         missing = "Parts of this audit are missing" if run.status == "partial" else "Nothing ran"
         lines += [f"**{missing}**: what is missing is not a sign of safety.", ""]

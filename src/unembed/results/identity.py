@@ -106,6 +106,6 @@ def _masked(value: JsonValue, mask: Callable[[str], str]) -> JsonValue:
     return [mask(str(word)) for word in value] if isinstance(value, list) else value
 
 
-def digest_of(told: JsonValue) -> str:
+def digest_of(told: object) -> str:
     """A short name for plain data: the same data, the same name."""
     return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=True).encode()).hexdigest()[:20]

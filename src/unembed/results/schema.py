@@ -285,6 +285,10 @@ class Verdict(Strict):
     sentence: str
     adversary: str | None = None
     findings: list[str] = Field(default_factory=list, description="ids of the findings it rests on")
+    variant: str | None = Field(default=None, description="the defense it is about; null: the vectors as they are")
+    variants: list[Verdict] = Field(
+        default_factory=list, description="the same for each defense, against adversaries who know it"
+    )
 
 
 class Environment(Strict):

@@ -13,8 +13,21 @@ NO_PROOF = "This is no proof of safety: it holds for these attacks, this much da
 
 
 def verdict(findings: Sequence[Finding], adversaries: Sequence[AdversaryCard], *, failed: int = 0) -> Verdict:
-    """What the findings say together; ``adversaries`` come from weak to strong, ``failed`` measurements broke off."""
-    shown = [f for f in findings if f.defense is None and not f.curve and not f.yardstick]
+    """What the findings say together; ``adversaries`` come from weak to strong, ``failed`` measurements broke off.
+
+    It is about the vectors as they are. Each defense has a verdict of its own, from adversaries who know it: what an
+    unaware one finds says nothing about safety.
+    """
+    plain = _verdict([f for f in findings if f.defense is None], adversaries, failed)
+    variants = []
+    for name in dict.fromkeys(f.defense for f in findings if f.defense):
+        own = _verdict([f for f in findings if f.defense == name and f.adaptive], adversaries, 0)
+        variants.append(own.model_copy(update={"variant": name}))
+    return plain.model_copy(update={"variants": variants})
+
+
+def _verdict(findings: Sequence[Finding], adversaries: Sequence[AdversaryCard], failed: int) -> Verdict:
+    shown = [f for f in findings if not f.curve and not f.yardstick]
     if findings and not shown and any(f.yardstick for f in findings):
         return Verdict(
             level="unknown",
