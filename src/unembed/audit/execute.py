@@ -11,6 +11,7 @@ from typing import Any
 
 from unembed.audit.assemble import assemble
 from unembed.audit.cell import CellResult, Task, failed_cell
+from unembed.audit.checking import check_spec
 from unembed.audit.coverage import with_coverage
 from unembed.audit.folder import RunFolder, now
 from unembed.audit.inspection import inspect_vectors
@@ -61,6 +62,7 @@ def audit(
     """Run an audit, or go on with one that was interrupted; returns the result and its folder."""
     started, created = time.perf_counter(), now()
     with fenced("a plug-in"):
+        check_spec(spec)
         progress("reading texts", 0, 1)
         sides = read_sides(spec)
         progress("reading texts", 1, 1)

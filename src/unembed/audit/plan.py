@@ -19,7 +19,6 @@ from unembed.defenses import DEFENSES
 from unembed.defenses.base import Defense
 from unembed.encoders import ENCODERS
 from unembed.encoders.base import EncoderCard
-from unembed.errors import UsageError
 from unembed.games import GAMES
 from unembed.games.asking import Audited, Question, Seating, questions_of
 from unembed.games.repeats import REPEATS
@@ -126,10 +125,6 @@ def make_plan(
                 if _repeats_another(adversary, facts, spec, sides):
                     continue
                 cells += _cells(spec, sides, holder, question, attack_name, card, vectors_digest)
-    wanted = {GAMES.get(g).facts.played_by for g in spec.games}
-    named = [n for n in spec.attacks if ATTACKS.get(n).facts.game not in wanted]
-    if named:
-        raise UsageError(f"attack '{named[0]}' plays the game '{ATTACKS.get(named[0]).facts.game}': add that game")
     skipped += _left_out(spec)
     # A name given twice asks for nothing more than a name given once.
     return Plan(list({c.key: c for c in cells}.values()), skipped)

@@ -9,8 +9,10 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, create_model, model_validator
 
 from unembed.audit.curve import Curve, check_curve
+from unembed.audit.parameters import typed_params, typed_parts
 from unembed.audit.reference_encoders import DEFAULT_REFERENCES, check_reference
 from unembed.corpora.chunks import ORIGIN, chunk_problem
+from unembed.defenses import DEFENSES
 from unembed.errors import UsageError
 from unembed.files import read_toml
 from unembed.games import GAMES
@@ -322,8 +324,13 @@ def read_audit_file(path: Path) -> dict[str, Any]:
 
 
 def build_spec(given: dict[str, Any], where: str = "the audit") -> AuditSpec:
-    """Validate plain data; ``quick`` fills what was not given with smaller numbers."""
-    data = merge(quick_numbers(), given) if given.get("quick") else given
+    """Validate plain data and type its parameters; ``quick`` fills what was not given with smaller numbers."""
+    data = merge(quick_numbers(), given) if given.get("quick") else dict(given)
+    if "params" in data:
+        data["params"] = typed_params(data["params"])
+    for key, registry in (("defenses", DEFENSES), ("utility", UTILITY)):
+        if key in data:
+            data[key] = typed_parts(data[key], registry)
     return validate(whole_spec(), data, where)
 
 

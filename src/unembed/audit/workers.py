@@ -12,7 +12,6 @@ from unembed.audit.plan import Cell
 from unembed.audit.prepare import Progress
 from unembed.audit.processes import run_in_processes
 from unembed.audit.spec import AuditSpec
-from unembed.errors import MissingExtraError
 
 
 class OfCell(Protocol):
@@ -66,19 +65,13 @@ def _is_foreign(task: OfCell) -> bool:
 
 def _through_joblib(spec: AuditSpec, work: Callable[[C], object], tasks: Sequence[C]) -> Iterator[C]:
     """The tasks as they end on one of joblib's back-ends: threads, Ray or Dask."""
-    from importlib.util import find_spec
-
     from joblib import Parallel, delayed, parallel_config
 
     name = spec.run.backend
     if name == "ray":
-        if find_spec("ray") is None:
-            raise MissingExtraError("the Ray back-end", "ray")
         from ray.util.joblib import register_ray
 
         register_ray()  # type: ignore[no-untyped-call]
-    if name == "dask" and find_spec("distributed") is None:
-        raise MissingExtraError("the Dask back-end", "dask")
     with parallel_config(backend=name, n_jobs=spec.run.jobs):
         # Ray's back-end hands results over all at once; cells write their own files, so nothing hangs on it.
         return_as = "list" if name == "ray" else "generator_unordered"

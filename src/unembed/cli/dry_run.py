@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from unembed.audit.checking import endpoint_of
 from unembed.audit.execute import wanted_queries
 from unembed.audit.plan import Plan, ask, make_plan
 from unembed.audit.prepare import Sides, open_encoder, read_sides
 from unembed.audit.references import takes_references
 from unembed.audit.spec import AuditSpec
 from unembed.cli.output import Voice, table
-from unembed.cli.preflight import endpoint_of
 from unembed.encoders.base import EncoderCard, is_white_box
 from unembed.encoders.blocks import text_hash
 from unembed.encoders.cache import blocks, full_card, inside

@@ -1,24 +1,16 @@
-"""What can be found wrong before any work: names, devices, back-ends, folders, report endings, baselines."""
+"""What can be found wrong with a command before any work: the spec, folders, report endings, baselines."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
-from unembed.attacks import ATTACKS
+from unembed.audit.checking import check_spec
 from unembed.audit.spec import AuditSpec
 from unembed.cli.policies import check_baseline
-from unembed.defenses import DEFENSES
-from unembed.encoders import ENCODERS, build_encoder
-from unembed.encoders.endpoint import EndpointEncoder
-from unembed.errors import MissingExtraError, UsageError
-from unembed.games import GAMES
+from unembed.errors import UsageError
 from unembed.report import renderer
-
-_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 
 
 def check_request(spec: AuditSpec, outputs: Sequence[Path]) -> None:
@@ -29,47 +21,7 @@ def check_request(spec: AuditSpec, outputs: Sequence[Path]) -> None:
         check_folder(Path(spec.run.folder), "run folder")
     if spec.policy is not None and spec.baseline is not None:
         check_baseline(Path(spec.baseline), spec.policy)
-    _check_names(spec)
-    _check_machine(spec)
-
-
-def _check_names(spec: AuditSpec) -> None:
-    for game in spec.games:
-        GAMES.get(game)
-    asked = {GAMES.get(game).facts.played_by for game in spec.games}
-    for attack in spec.attacks:
-        played = ATTACKS.get(attack).facts.game
-        if played not in asked:
-            raise UsageError(f"attack '{attack}' plays the game '{played}': add --game {played}")
-    for defense in (step for steps in spec.chains for step in steps):
-        DEFENSES.get(defense.name)
-    if spec.data.vectors is None:
-        base = spec.encoder.name.partition(":")[0]
-        ENCODERS.get(base if base in ENCODERS and spec.encoder.name not in ENCODERS else spec.encoder.name)
-    if (endpoint := endpoint_of(spec)) is not None:
-        endpoint.check()
-
-
-def endpoint_of(spec: AuditSpec) -> EndpointEncoder | None:
-    """The encoder, where it is an endpoint, which must not be asked anything yet."""
-    if spec.data.vectors is not None or spec.encoder.name.partition(":")[0] != "endpoint":
-        return None
-    made = build_encoder(spec.encoder.name, spec.encoder.options)
-    return made if isinstance(made, EndpointEncoder) else None
-
-
-def _check_machine(spec: AuditSpec) -> None:
-    if spec.run.jobs < 1 and spec.run.jobs != -1:
-        raise UsageError(f"jobs is at least 1, or -1 for one per core, not {spec.run.jobs}")
-    if not _DEVICE.fullmatch(spec.device):
-        raise UsageError(f"unknown device '{spec.device}': use auto, cpu, cuda or cuda:N")
-    if spec.device not in ("auto", "cpu"):
-        from unembed.nn.device import pick_device
-
-        pick_device(spec.device)
-    for backend, package in (("ray", "ray"), ("dask", "distributed")):
-        if spec.run.backend == backend and find_spec(package) is None:
-            raise MissingExtraError(f"the {backend.capitalize()} back-end", backend)
+    check_spec(spec)
 
 
 def check_output(path: Path) -> None:

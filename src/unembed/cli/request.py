@@ -7,13 +7,10 @@ from typing import Any
 
 from unembed.audit.spec import AuditSpec, build_spec, merge, read_audit_file, sections
 from unembed.cli.flags import AttackFlags, AuditFlags, CommonFlags
-from unembed.cli.parameters import typed_params, typed_parts
 from unembed.cli.policies import limit_on_excess, read_policy_table
-from unembed.defenses import DEFENSES
 from unembed.errors import UsageError
 from unembed.games import GAMES
 from unembed.games.threat import USUAL
-from unembed.utility import UTILITY
 
 _WHERE = "the options"
 
@@ -57,9 +54,6 @@ def _build(given: dict[str, Any], over: dict[str, Any], where: str) -> tuple[Aud
     data = _take_over(given, over)
     if "data" not in data or not isinstance(data["data"], dict) or "texts" not in data["data"]:
         raise UsageError("no texts named: add --texts FILE, or 'texts' under [data] in an audit file")
-    data = {**data, "params": typed_params(data.get("params", {}))} if "params" in data else data
-    for key, registry in (("defenses", DEFENSES), ("utility", UTILITY)):
-        data = {**data, key: typed_parts(data[key], registry)} if key in data else data
     spec = build_spec(data, where)
     _check_spec(spec, data)
     return spec, data

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import ClassVar, Generic, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,19 @@ from unembed.corpora.corpus import Corpus
 from unembed.corpora.training import TrainingSide
 from unembed.encoders.base import Encoder, Vectors
 from unembed.games.rows import text_rows
-from unembed.games.threat import Adversary
+from unembed.games.threat import Adversary, Capability
 from unembed.metrics.estimate import Estimate, difference, interval, undefined
 from unembed.metrics.spread import FloatArray, Spread, numbered, spread
+from unembed.params import Params
 
-K = TypeVar("K")
+K = TypeVar("K", bound="Knowledge")
 T = TypeVar("T")
-G = TypeVar("G")
+G = TypeVar("G", bound="Indexed")
+
+T_in = TypeVar("T_in", contravariant=True)
+T_out = TypeVar("T_out", covariant=True)
+K_in = TypeVar("K_in", contravariant=True, bound="Knowledge")
+G_out = TypeVar("G_out", covariant=True, bound="Indexed")
 
 IntArray = NDArray[np.int64]
 
@@ -242,6 +248,57 @@ class Scores:
         return difference(self._spread, floor._spread, len(self.parts)) if len(self.parts) else undefined()
 
 
+class Knowledge(Protocol):
+    """What an adversary is dealt: vectors it knows something about, beside whatever a game adds."""
+
+    @property
+    def vectors(self) -> Vectors:
+        """One row per text that the adversary holds."""
+        ...
+
+
+class Indexed(Protocol):
+    """A guess, whatever it is made of: answers that can be picked by the rows of their targets."""
+
+    def __getitem__(self, rows: IntArray, /) -> Self:
+        """The answers for some targets, in the order asked for."""
+        ...
+
+
+class Requiring(Protocol):
+    """Facts of a player that a game looks at."""
+
+    @property
+    def requires(self) -> frozenset[Capability]:
+        """What an adversary must hold to carry it out."""
+        ...
+
+
+class Player(Protocol[K_in, G_out]):
+    """Who plays: learns from knowledge, answers for vectors, and has no door to the truth."""
+
+    @property
+    def facts(self) -> Requiring:
+        """What it says of itself."""
+        ...
+
+    def fit(self, knowledge: K_in, /) -> Self:
+        """Learn from what the adversary knows."""
+        ...
+
+    def run(self, vectors: Vectors, /) -> G_out:
+        """Guess."""
+        ...
+
+    def get_params(self, deep: bool = True) -> Params:
+        """Parameters as in scikit-learn."""
+        ...
+
+    def set_params(self, **params: object) -> Self:
+        """Change parameters."""
+        ...
+
+
 @dataclass(frozen=True)
 class Example:
     """One target, its truth and the guess in words; masked later unless the user asks for real samples."""
@@ -284,28 +341,28 @@ class Game(Protocol[K, T, G]):
 
 
 @runtime_checkable
-class Divisible(Protocol):
+class Divisible(Protocol[K]):
     """A game whose adversary can be given fewer pairs."""
 
-    def some_pairs(self, knowledge: Any, kept: IntArray) -> Any:
+    def some_pairs(self, knowledge: K, kept: IntArray) -> K:
         """The knowledge with some of its rows of vectors, by number."""
         ...
 
 
 @runtime_checkable
-class Rehearsable(Protocol):
+class Rehearsable(Protocol[K, T_out]):
     """A game that can be played in small on the adversary's own pairs."""
 
-    def rehearsal(self, knowledge: Any, seed: int) -> tuple[Any, Vectors, Any]:
+    def rehearsal(self, knowledge: K, seed: int) -> tuple[K, Vectors, T_out]:
         """Knowledge without some pairs, the vectors of those pairs, and their truth."""
         ...
 
 
 @runtime_checkable
-class OwnFloors(Protocol):
+class OwnFloors(Protocol[T_in, G]):
     """A game that has further floors: guesses without the information, made from the attack's own guess."""
 
-    def own_floors(self, truth: Any, guess: Any) -> dict[str, Any]:
+    def own_floors(self, truth: T_in, guess: G) -> dict[str, G]:
         """Floors by name, each a guess that is judged like the attack's."""
         ...
 

@@ -11,12 +11,12 @@ Cost: ten rounds for each size that is found, one or few for a size that is not.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Generic, Protocol
 
 from sklearn.base import clone
 
 from unembed.errors import CannotMeasureError
-from unembed.games.base import Deal
+from unembed.games.base import Deal, G, Game, K, Player, T
 from unembed.games.planting import SIZES, Kind, Plantable
 from unembed.games.repeats import luck_of_pairs, widened
 from unembed.games.rounds import SMALLEST_LEAK, play_round
@@ -24,6 +24,12 @@ from unembed.metrics.estimate import Estimate
 from unembed.seeds import generator, seed_for
 
 PLANTINGS = 10
+
+
+class PlantableGame(Game[K, T, G], Plantable[K, T], Protocol[K, T, G]):
+    """A game into whose vectors leaks can be planted."""
+
+
 #: No size above this share of what is possible is tried: a leak that hides nothing says little of smaller ones.
 MOST_OF_ROOM = 0.9
 
@@ -43,7 +49,9 @@ class Detection:
     """By size: how many plantings were found, of how many."""
 
 
-def detect(game: Plantable, attack: Any, deal: Deal[Any, Any], seen: Estimate, repeats: int, seed: int) -> Detection:
+def detect(
+    game: PlantableGame[K, T, G], attack: Player[K, G], deal: Deal[K, T], seen: Estimate, repeats: int, seed: int
+) -> Detection:
     """Search for the smallest size that is always found; ``seen`` is the excess that the real vectors gave.
 
     ``repeats`` as in the measurement itself: the luck of the pairs widens the intervals of planted leaks too.
@@ -76,17 +84,19 @@ def detect(game: Plantable, attack: Any, deal: Deal[Any, Any], seen: Estimate, r
     return Detection(None, kinds, blind, tried)
 
 
-def found_at_all(game: Plantable, attack: Any, deal: Deal[Any, Any], seed: int) -> bool:
+def found_at_all(game: PlantableGame[K, T, G], attack: Player[K, G], deal: Deal[K, T], seed: int) -> bool:
     """Whether the attack finds a leak that hides next to nothing: the least that a working attack must do."""
     search = _Search(game, attack, deal, 0, seed)
     size = MOST_OF_ROOM * game.room(deal.knowledge, deal.truth)
     return any(search.is_found(kind, size, "at all") for kind in game.kinds(deal.knowledge))
 
 
-class _Search:
+class _Search(Generic[K, T, G]):
     """Plants leaks into copies of one deal and looks whether one attack finds them."""
 
-    def __init__(self, game: Plantable, attack: Any, deal: Deal[Any, Any], repeats: int, seed: int) -> None:
+    def __init__(
+        self, game: PlantableGame[K, T, G], attack: Player[K, G], deal: Deal[K, T], repeats: int, seed: int
+    ) -> None:
         self.game, self.attack, self.deal, self.repeats, self.seed = game, attack, deal, repeats, seed
         self.quick = {"quick": True} if "quick" in attack.get_params() else {}
         self.luck: float | None = None
@@ -117,10 +127,11 @@ class _Search:
         lucks = [luck_of_pairs(self.game, self._copy(own), copy, self.repeats, own) for copy in planted]
         self.luck = max((luck for luck in lucks if luck is not None), default=None)
 
-    def _copy(self, seed: int) -> Any:
-        return clone(self.attack).set_params(seed=seed_for(seed, "attack"), **self.quick)
+    def _copy(self, seed: int) -> Player[K, G]:
+        copy: Player[K, G] = clone(self.attack)
+        return copy.set_params(seed=seed_for(seed, "attack"), **self.quick)
 
-    def _planted(self, kind: Kind, size: float, seed: int) -> Deal[Any, Any]:
+    def _planted(self, kind: Kind, size: float, seed: int) -> Deal[K, T]:
         rng = generator(seed, "vectors")
         planted = self.game.plant(self.deal.knowledge, self.deal.vectors, self.deal.truth, kind, size, rng)
         return replace(self.deal, knowledge=planted.knowledge, vectors=planted.vectors, door=None)

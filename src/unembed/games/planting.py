@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,7 @@ from scipy.sparse import csr_matrix, diags, issparse
 
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError
-
-K = TypeVar("K")
-T = TypeVar("T")
+from unembed.games.base import K, T_in
 
 Kind = Literal["axis", "rotated", "distance"]
 FloatRows = NDArray[np.float64]
@@ -46,20 +44,20 @@ class Planted(Generic[K]):
 
 
 @runtime_checkable
-class Plantable(Protocol):
+class Plantable(Protocol[K, T_in]):
     """A game into whose vectors a leak of known size can be planted."""
 
-    def kinds(self, knowledge: Any) -> tuple[Kind, ...]:
+    def kinds(self, knowledge: K) -> tuple[Kind, ...]:
         """The kinds of leaks that are planted for this question."""
         ...
 
-    def room(self, knowledge: Any, truth: Any) -> float:
+    def room(self, knowledge: K, truth: T_in) -> float:
         """The largest excess over guessing that a planted leak can have."""
         ...
 
     def plant(
-        self, knowledge: Any, vectors: Vectors, truth: Any, kind: Kind, size: float, rng: np.random.Generator
-    ) -> Planted[Any]:
+        self, knowledge: K, vectors: Vectors, truth: T_in, kind: Kind, size: float, rng: np.random.Generator
+    ) -> Planted[K]:
         """A copy of both sides' vectors that tells the truth with this excess over guessing, and nothing else."""
         ...
 

@@ -8,14 +8,14 @@ held back. One that can't is "could not measure": a broken attack and safe vecto
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 from sklearn.base import clone
 
 from unembed.errors import CannotMeasureError
-from unembed.games.base import Deal, Example, Rehearsable, Scores
-from unembed.games.calibration import Detection, detect, found_at_all
+from unembed.games.base import Deal, Example, G, Game, K, Player, Rehearsable, Scores, T
+from unembed.games.calibration import Detection, PlantableGame, detect, found_at_all
 from unembed.games.levels import Level, level_of
 from unembed.games.planting import CannotPlantError, Plantable
 from unembed.games.repeats import luck_of_pairs, widened
@@ -68,7 +68,9 @@ class Play:
     run_seconds: float
 
 
-def play(game: Any, attack: Any, deal: Deal[Any, Any], seed: int, *, calibrate: bool = False, repeats: int = 0) -> Play:
+def play(
+    game: Game[K, T, G], attack: Player[K, G], deal: Deal[K, T], seed: int, *, calibrate: bool = False, repeats: int = 0
+) -> Play:
     """Attack, judge the floors on the same targets, and check the attack.
 
     ``calibrate`` looks for the smallest leak that would have been found; ``repeats`` is how often the attack learns
@@ -100,7 +102,7 @@ def play(game: Any, attack: Any, deal: Deal[Any, Any], seed: int, *, calibrate: 
         ),
         doubt=deal.doubt,
         contrary=() if played.leaks else tuple(_contrary(game, played)),
-        examples=game.examples(deal.truth, played.guess, rows),
+        examples=game.examples(deal.truth, played.guess, rows.tolist()),
         queries=played.queries,
         fit_seconds=played.fit_seconds,
         run_seconds=played.run_seconds,
@@ -108,7 +110,7 @@ def play(game: Any, attack: Any, deal: Deal[Any, Any], seed: int, *, calibrate: 
 
 
 def _detection(
-    game: Any, attack: Any, deal: Deal[Any, Any], played: Round, repeats: int, seed: int
+    game: Game[K, T, G], attack: Player[K, G], deal: Deal[K, T], played: Round[G], repeats: int, seed: int
 ) -> Detection | None:
     """How small a leak would have been found, asked where none was found; None where the game can't plant any."""
     if played.leaks or deal.doubt or np.isnan(played.excess.value) or not _takes_plantings(game, attack, deal):
@@ -119,14 +121,19 @@ def _detection(
         return None
 
 
-def _takes_plantings(game: Any, attack: Any, deal: Deal[Any, Any]) -> bool:
+def _takes_plantings(game: Game[K, T, G], attack: Player[K, G], deal: Deal[K, T]) -> TypeGuard[PlantableGame[K, T, G]]:
     """Whether a planted leak is there for this attack: not in texts, nor in what an attack reads through the model."""
     through_the_model = Capability.WEIGHTS in attack.facts.requires
     return isinstance(game, Plantable) and deal.vectors.dtype != object and not through_the_model
 
 
 def check_attack_works(
-    game: Any, attack: Any, deal: Deal[Any, Any], played: Round, seed: int, detection: Detection | None = None
+    game: Game[K, T, G],
+    attack: Player[K, G],
+    deal: Deal[K, T],
+    played: Round[G],
+    seed: int,
+    detection: Detection | None = None,
 ) -> Check:
     """Proof that the attack would show a leak: it did, or it found a planted one, or it answers held-back pairs."""
     if played.leaks:
@@ -145,13 +152,15 @@ def check_attack_works(
         except CannotPlantError as error:
             return Check(False, f"nothing shows that the attack works: {error}")
         return Check(False, "the attack does not even find a planted leak that hides nothing")
-    if isinstance(game, Rehearsable) and _answers_held_back(game, attack, deal, own):
+    if _answers_held_back(game, attack, deal, own):
         return Check(True, "the attack succeeds on pairs it was not trained on")
     return Check(False, "the attack fails on held-back pairs of the adversary's own")
 
 
-def _answers_held_back(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> bool:
+def _answers_held_back(game: Game[K, T, G], attack: Player[K, G], deal: Deal[K, T], seed: int) -> bool:
     """Whether the attack, taught some of the adversary's pairs, does better than guessing on the others."""
+    if not isinstance(game, Rehearsable):
+        return False
     try:
         knowledge, vectors, truth = game.rehearsal(deal.knowledge, seed)
         answers = clone(attack).set_params(seed=seed_for(seed, "attack")).fit(knowledge).run(vectors)
@@ -163,7 +172,7 @@ def _answers_held_back(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) 
     return bool(gain.low > SMALLEST_LEAK)
 
 
-def _secondary_floors(played: Round) -> dict[str, float]:
+def _secondary_floors(played: Round[G]) -> dict[str, float]:
     """For every further metric the best that any adversary without the information scores in it."""
     found: dict[str, float] = {}
     for scores in played.floors.values():
@@ -172,14 +181,14 @@ def _secondary_floors(played: Round) -> dict[str, float]:
     return {name: value for name, value in found.items() if np.isfinite(value)}
 
 
-def _exposed(game: Any, scores: Scores) -> float:
+def _exposed(game: Game[K, T, G], scores: Scores) -> float:
     """The share of the targets that are laid open, where the game counts them."""
     if game.facts.exposed is None or game.facts.exposed not in scores.secondary:
         return 0.0
     return float(np.nan_to_num(scores.secondary[game.facts.exposed].value))
 
 
-def _contrary(game: Any, played: Round) -> list[str]:
+def _contrary(game: Game[K, T, G], played: Round[G]) -> list[str]:
     """Metrics of the finding whose interval lies wholly above that of every floor."""
     named = []
     for name in game.facts.evidence:

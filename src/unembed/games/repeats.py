@@ -10,21 +10,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from unembed.errors import CannotMeasureError
-from unembed.games.base import Deal, Divisible, Scores
+from unembed.games.base import Deal, Divisible, G, Game, K, Player, Scores, T
 from unembed.metrics.estimate import Estimate, quantile
+from unembed.params import Params
 from unembed.seeds import generator, seed_for
 
 #: Parts of the pairs that are left out in turn, where a round takes seconds.
 REPEATS = 5
 
 
-def luck_of_pairs(game: Any, attack: Any, deal: Deal[Any, Any], repeats: int, seed: int) -> float | None:
+def luck_of_pairs(game: Game[K, T, G], attack: Player[K, G], deal: Deal[K, T], repeats: int, seed: int) -> float | None:
     """The standard deviation that the choice of the pairs gives the metric; None where it can't be measured.
 
     Two attacks that learnt from other pairs also differ by chance on the few targets they are tried on. That part is in
@@ -53,7 +53,7 @@ def luck_of_pairs(game: Any, attack: Any, deal: Deal[Any, Any], repeats: int, se
     return math.sqrt(max(0.0, (repeats - 1) / repeats * own))
 
 
-def _same_choice(attack: Any) -> dict[str, Any]:
+def _same_choice(attack: Player[K, G]) -> Params:
     """What makes a portfolio learn again without choosing again: that takes a twentieth of the time."""
     given = attack.get_params()
     if "only" in given and hasattr(attack, "chosen_"):

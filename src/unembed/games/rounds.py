@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Generic
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError
-from unembed.games.base import Deal, OwnFloors, Scores
+from unembed.games.base import Deal, G, Game, K, OwnFloors, Player, Scores, T
 from unembed.games.rows import random_like
 from unembed.metrics.estimate import Estimate
 from unembed.seeds import generator, seed_for
@@ -28,10 +30,10 @@ MOST_NOISE = 300
 
 
 @dataclass(frozen=True)
-class Round:
+class Round(Generic[G]):
     """What an attack answered, how it scored, and how guesses without the information scored."""
 
-    guess: Any
+    guess: G
     scores: Scores
     floors: dict[str, Scores]
     floor: Scores
@@ -47,7 +49,7 @@ class Round:
         return bool(self.excess.low > SMALLEST_LEAK)
 
 
-def play_round(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> Round:
+def play_round(game: Game[K, T, G], attack: Player[K, G], deal: Deal[K, T], seed: int) -> Round[G]:
     """Fit, answer, and judge the answers and the floors."""
     rng = generator(seed, "play")
     judge_seed = seed_for(seed, "judge")
@@ -81,7 +83,7 @@ def play_round(game: Any, attack: Any, deal: Deal[Any, Any], seed: int) -> Round
     return Round(guess, scores, floors, floor, excess, queries, fit_seconds, run_seconds)
 
 
-def _answers_to_noise(attack: Any, vectors: Any, rng: np.random.Generator) -> Any:
+def _answers_to_noise(attack: Player[K, G], vectors: Vectors, rng: np.random.Generator) -> G:
     """What the attack says of random vectors, an answer per target; so few of them serve all, in random order."""
     targets = int(vectors.shape[0])
     answers = attack.run(random_like(vectors[np.sort(rng.permutation(targets)[:MOST_NOISE])], rng))
@@ -99,7 +101,7 @@ def strongest_elsewhere(floors: list[Scores], rng: np.random.Generator) -> Score
     return dataclasses.replace(first, parts=parts)
 
 
-def _halves(n: int, groups: Any, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _halves(n: int, groups: Sequence[object] | None, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Two halves of the targets, those of one group in the same."""
     if groups is None:
         return np.asarray(rng.permutation(n) % 2 == 0)
@@ -111,12 +113,12 @@ def _known(value: float) -> float:
     return -np.inf if np.isnan(value) else value
 
 
-def check_guess(guess: Any) -> None:
+def check_guess(guess: object) -> None:
     """Refuse answers that are not numbers: comparing with NaN makes them look right or safe."""
     if dataclasses.is_dataclass(guess):
         parts = [part for field in dataclasses.fields(guess) if (part := getattr(guess, field.name)) is not None]
     else:
-        parts = [guess.data if issparse(guess) else guess]
+        parts = [guess]
     for part in parts:
         values = part.data if issparse(part) else np.asarray(part)
         if values.dtype.kind == "f" and np.isnan(values).any():
