@@ -26,14 +26,14 @@ from scipy.sparse import csr_matrix
 from torch import Tensor, nn
 
 from unembed.attacks.inversion.msp import named_sets
+from unembed.attacks.inversion.multiset.decoder import SetDecoder, product_type
+from unembed.attacks.inversion.multiset.first_input import DenseFirst, first_input
+from unembed.attacks.inversion.multiset.training import SetPlan, WordSets, trainer_for
 from unembed.corpora.readers import read_corpus
 from unembed.corpora.words import build_vocabulary, word_sets
 from unembed.encoders import build_encoder
 from unembed.metrics.sets import f1_per_text, set_counts
 from unembed.nn.device import pick_device
-from unembed.nn.first_input import DenseFirst, first_input
-from unembed.nn.set_decoder import SetDecoder, product_type
-from unembed.nn.set_training import SetPlan, WordSets, trainer_for
 from unembed.nn.training import whole_batches
 from unembed.seeds import generator
 

@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from measure import Case, Yardstick
 
+from unembed.attacks.inversion.soft_words import Settings, recover
 from unembed.corpora.generators.public_text import generate_public_text
 from unembed.encoders.minilm import MiniLmEncoder
-from unembed.nn.soft_words import Settings, recover
 
 
 def ours(encoder: MiniLmEncoder, wanted: np.ndarray, words: int, settings: Settings, layer: int) -> None:

@@ -23,9 +23,9 @@ import torch
 from measure import Case, Yardstick
 from numpy.typing import NDArray
 
+from unembed.attacks.inversion.sparse.projected_adam import projected_adam
+from unembed.attacks.inversion.sparse.solver import SparseCoder
 from unembed.nn.device import pick_device
-from unembed.nn.projected_adam import projected_adam
-from unembed.nn.sparse_coding import SparseCoder
 
 Matrix = NDArray[np.float32]
 

@@ -6,10 +6,10 @@ import pytest
 from unembed.attacks.pattern.fields import PatternFields, units_of
 from unembed.attacks.pattern.positions import PatternPositions, sinusoids
 from unembed.attacks.pattern.shared import PatternShared
+from unembed.attacks.pattern.whitening import Whitener
 from unembed.corpora.patterns import parse_pattern
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.pattern import PatternGame, PatternKnowledge, PatternTruth
-from unembed.nn.whitening import Whitener
 from unembed.seeds import generator
 
 

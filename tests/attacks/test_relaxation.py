@@ -15,7 +15,7 @@ from unembed.metrics import sets
 from unembed.testing.toys import LeakyEncoder
 
 torch = pytest.importorskip("torch")
-soft_words = pytest.importorskip("unembed.nn.soft_words")
+soft_words = pytest.importorskip("unembed.attacks.inversion.soft_words")
 
 
 @pytest.fixture(scope="module")

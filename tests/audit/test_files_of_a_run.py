@@ -15,7 +15,7 @@ from unembed.audit.execute import audit
 from unembed.audit.spec import AuditSpec, build_spec, merge
 from unembed.errors import DataError
 from unembed.papers.base import Conditions, ExperimentFacts, Measured
-from unembed.papers.cells import Cell, run_cells
+from unembed.papers.rows import Row, run_rows
 from unembed.report import write_report
 from unembed.results.io import read_run
 from unembed.results.schema import without_times
@@ -130,9 +130,9 @@ class TestSeals:
     @pytest.mark.parametrize("damage", ["edited", "copied"])
     def test_a_changed_row_of_an_experiment_is_refused(self, damage: str, tmp_path: Path) -> None:
         facts = ExperimentFacts("mine", "Mine", "nobody", "1", {})
-        cells = [Cell(n, {}, lambda n=n: [Measured(n, "F1", 0.5, 0.4, 0.6, 10)]) for n in ("one", "two")]  # type: ignore[misc]
-        run_cells(facts, cells, Conditions(folder=tmp_path))
+        cells = [Row(n, {}, lambda n=n: [Measured(n, "F1", 0.5, 0.4, 0.6, 10)]) for n in ("one", "two")]  # type: ignore[misc]
+        run_rows(facts, cells, Conditions(folder=tmp_path))
         one, two = sorted((tmp_path / "rows").iterdir())
         one.write_text(with_another_digit(one.read_text(), '"value"') if damage == "edited" else two.read_text())
         with pytest.raises(DataError, match="delete it and run again"):
-            run_cells(facts, cells, Conditions(folder=tmp_path))
+            run_rows(facts, cells, Conditions(folder=tmp_path))

@@ -110,7 +110,9 @@ def test_a_broken_plug_in_is_listed_as_broken_and_harms_nobody(tmp_path: Path) -
     assert found["keyword/svm"] is None
 
 
-@pytest.mark.parametrize("name", ["minilm", "keyword", "keyword/svm", "messages", "insider", "song2020", "file"])
+@pytest.mark.parametrize(
+    "name", ["minilm", "keyword", "keyword/svm", "messages", "insider", "song2020", "files", "rounding", "retrieval"]
+)
 def test_show_knows_every_kind(run: Run, name: str) -> None:
     assert run("show", name).code == 0
     assert json.loads(run("show", name, "--json").out)["name"] == name
@@ -187,7 +189,7 @@ def test_stored_vectors_and_a_defense_of_ones_own(messages: Path, corpus_rows: l
     )
     found = {(f["defense"], f["adaptive"]): f["status"] for f in json.loads(done.out)["findings"]}
     assert found[(None, None)] == "leak"
-    assert found[("mine.py:Blank(factor=0.0)", True)] != "leak"
+    assert found[("blank(factor=0.0)", True)] != "leak"
     assert len(found) == 3
 
 

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import random as sparse_random
 
+from unembed.attacks.inversion.losses import set_cross_entropy
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.nn.device import pick_device
 from unembed.nn.features import InputRows, LabelRows, Standardiser
-from unembed.nn.losses import set_cross_entropy
 from unembed.nn.modules import ResidualPerceptron, StackedPerceptron, perceptron
 from unembed.nn.training import train
 

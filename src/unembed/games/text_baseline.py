@@ -47,7 +47,7 @@ class TextReader(Parametrised):
         import torch
         from torch.nn import functional
 
-        from unembed.nn.text_cnn import UNKNOWN, TextCNN, lay_out
+        from unembed.games.text_cnn import UNKNOWN, TextCNN, lay_out
         from unembed.nn.training import train
 
         cut = [_tokens(text) for text in texts]
@@ -82,7 +82,7 @@ class TextReader(Parametrised):
         """Log-probabilities of the classes for every text."""
         import torch
 
-        from unembed.nn.text_cnn import lay_out
+        from unembed.games.text_cnn import lay_out
 
         unseen = [self._numbers(_tokens(text)) for text in texts]
         scores = np.empty((len(texts), self.classes_))
@@ -93,7 +93,7 @@ class TextReader(Parametrised):
         return scores
 
     def _numbers(self, tokens: Sequence[str]) -> list[int]:
-        from unembed.nn.text_cnn import UNKNOWN
+        from unembed.games.text_cnn import UNKNOWN
 
         return [self.number_.get(token, UNKNOWN) for token in tokens]
 

@@ -4,7 +4,7 @@ Vectors of deep models are hard to invert: the relaxed problem is far from conve
 together. So M turns the observed vector into what a low layer would have given, and the words are searched for at that
 layer, where the model below is shallow.
 
-The search costs what ``nn.soft_words`` says, with the layers up to Ψ alone; M what ``nn.ridge`` says, and one pass over
+The search costs what ``soft_words`` says, with the layers up to Ψ alone; M what ``nn.ridge`` says, and one pass over
 the adversary's texts up to that layer.
 """
 

@@ -2,7 +2,7 @@
 
 The vector, through one linear layer, is the first input; the word matrix that scores the words also gives the
 next input, the row of the word just named. At every step the words of the text not yet named are wanted alike.
-Network, training step and what limits it: :mod:`unembed.nn.set_decoder`.
+Network, training step and what limits it: :mod:`unembed.attacks.inversion.multiset.decoder`.
 
 Both papers' pseudocode takes the word predicted at step t out of the set before it computes the loss of step t, which
 would push a right prediction down at the step that made it. Their equations define the set by what was predicted
@@ -134,11 +134,11 @@ class InversionMSP(Parametrised):
         """Train W1, the LSTM and the word matrix on the adversary's pairs."""
         import torch
 
+        from unembed.attacks.inversion.multiset.decoder import SetDecoder, product_type
+        from unembed.attacks.inversion.multiset.first_input import first_input
+        from unembed.attacks.inversion.multiset.training import SetPlan, WordSets, train_sets
         from unembed.attacks.inversion.word_start import start_vectors
-        from unembed.nn.first_input import first_input
         from unembed.nn.ridge import RidgeMap
-        from unembed.nn.set_decoder import SetDecoder, product_type
-        from unembed.nn.set_training import SetPlan, WordSets, train_sets
 
         form = self._form()
         check_pairs(knowledge)

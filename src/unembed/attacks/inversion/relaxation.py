@@ -1,6 +1,6 @@
 """White-box inversion by relaxation (Song 3.1, eq. 3-5, Algorithm 1): soft words, optimised through the model.
 
-The cost and its limit are those of ``nn.soft_words``.
+The cost and its limit are those of ``soft_words``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from unembed.params import Parametrised, learnt
 from unembed.seeds import seed_for
 
 if TYPE_CHECKING:
-    from unembed.nn.soft_words import Recovered, Settings, SoftPass
+    from unembed.attacks.inversion.soft_words import Recovered, Settings, SoftPass
 
 Candidates = Literal["all", "own"]
 CANDIDATES: tuple[Candidates, ...] = ("all", "own")
@@ -99,7 +99,7 @@ class SoftWordAttack(Parametrised):
 
     def _search(self, wanted: NDArray[np.float32], scale: NDArray[np.float32], layer: int | None) -> csr_matrix:
         """Weights of pieces whose soft text comes near the wanted vectors, CSR ``[n, tokens of the encoder]``."""
-        from unembed.nn.soft_words import recover
+        from unembed.attacks.inversion.soft_words import recover
 
         self.recovered_ = recover(
             self._soft_pass(layer),
@@ -116,7 +116,7 @@ class SoftWordAttack(Parametrised):
         return csr_matrix((found.data, (found.row, self.pieces_[found.col])), shape=shape)
 
     def _settings(self) -> Settings:
-        from unembed.nn.soft_words import Settings
+        from unembed.attacks.inversion.soft_words import Settings
 
         return Settings(
             length=self.length_,

@@ -2,7 +2,7 @@
 
 The lowest layer of a text, the mean of its word vectors, is a non-negative and sparse combination of rows of the word
 matrix. A linear map M, learnt from pairs, takes a vector down to that layer (eq. 6); sparse coding reads the words off.
-Both need the weights: the word matrix and the tokenizer. Costs are those of ``nn.ridge`` and ``nn.sparse_coding``.
+Both need the weights: the word matrix and the tokenizer. Costs are those of ``nn.ridge`` and ``solver``.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class SparseCoding(Parametrised):
 
     def fit(self, knowledge: InversionKnowledge) -> Self:
         """Learn M from the pairs, and choose penalty and threshold where they are not given."""
+        from unembed.attacks.inversion.sparse.solver import SparseCoder
         from unembed.nn.ridge import RidgeMap
-        from unembed.nn.sparse_coding import SparseCoder
 
         encoder = self._checked(knowledge)
         n = int(knowledge.vectors.shape[0])
@@ -133,7 +133,7 @@ class SparseCoding(Parametrised):
 
     def _codes(self, targets: DenseVectors, penalty: float, start: csr_matrix | None = None) -> csr_matrix:
         if self.solver == "paper":
-            from unembed.nn.projected_adam import projected_adam
+            from unembed.attacks.inversion.sparse.projected_adam import projected_adam
 
             return projected_adam(self.coder_.table, targets, penalty, device=self.device).codes
         return self.coder_.solve(targets, penalty, tolerance=self.tolerance, start=start).codes

@@ -58,7 +58,7 @@ class WordClassifier(Parametrised):
         """
         import torch
 
-        from unembed.nn.losses import set_cross_entropy
+        from unembed.attacks.inversion.losses import set_cross_entropy
         from unembed.nn.modules import ResidualPerceptron
         from unembed.nn.training import train
 

@@ -98,7 +98,7 @@ class Aligned(Parametrised):
         """One answer per text: its first keyword, or none. All answers weigh the same, whatever their number."""
         import torch
 
-        from unembed.nn.linear import fit_linear
+        from unembed.attacks.keyword.linear import fit_linear
 
         keywords = held.shape[1]
         answer = torch.where(held.any(dim=1), held.float().argmax(dim=1), keywords)
@@ -139,7 +139,7 @@ class Aligned(Parametrised):
         """One linear question per keyword, from the own rows and the sure ones of the store."""
         import torch
 
-        from unembed.nn.linear import fit_linear
+        from unembed.attacks.keyword.linear import fit_linear
 
         def weighed(ours: torch.Tensor, sure: torch.Tensor) -> torch.Tensor:
             parts = ((ours, self.own_weight), (sure, 1 - self.own_weight))

@@ -24,7 +24,7 @@ WIDEST = 2048
 class Collection:
     """Learns mean and covariance of one collection; makes its vectors uncorrelated, each direction of variance one.
 
-    The square root is the symmetric one. That of ``nn.whitening`` turns each collection to its own main directions:
+    The square root is the symmetric one. That of ``whitening`` turns each collection to its own main directions:
     two collections so turned could no longer be compared.
 
     ``shrinkage`` mixes the covariance with a round one, because a few thousand vectors do not tell the small

@@ -68,7 +68,7 @@ class DomainAdversarial(Parametrised):
         """An epoch passes over the largest keyword's texts; smaller sets are repeated."""
         import torch
 
-        from unembed.nn.domain_adversarial import DomainAdversarialStack
+        from unembed.attacks.keyword.domain_adversarial import DomainAdversarialStack
         from unembed.nn.training import train
 
         if knowledge.unlabelled is None or not knowledge.unlabelled.shape[0]:
@@ -117,7 +117,7 @@ class DomainAdversarial(Parametrised):
         """Log-odds of each keyword after the last epoch, and yes or no after each."""
         import torch
 
-        from unembed.nn.domain_adversarial import keyword_log_odds
+        from unembed.attacks.keyword.domain_adversarial import keyword_log_odds
 
         n = int(vectors.shape[0])
         count = len(self.epochs_[0][2])

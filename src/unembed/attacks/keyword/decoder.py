@@ -62,7 +62,7 @@ class KeywordDecoder(Parametrised):
         """Learn to write the adversary's own texts from their vectors."""
         import torch
 
-        from unembed.nn.text_decoder import MARKS, TextDecoder
+        from unembed.attacks.keyword.text_decoder import MARKS, TextDecoder
         from unembed.nn.training import train
 
         if len(knowledge.texts) != knowledge.vectors.shape[0]:
@@ -103,7 +103,7 @@ class KeywordDecoder(Parametrised):
         """The texts, as far as the decoder can write them."""
         import torch
 
-        from unembed.nn.text_decoder import MARKS
+        from unembed.attacks.keyword.text_decoder import MARKS
 
         texts: list[str] = []
         for start in range(0, int(vectors.shape[0]), WRITTEN_AT_ONCE):
@@ -119,7 +119,7 @@ class KeywordDecoder(Parametrised):
 
 def _numbered(texts: tuple[str, ...], numbers: dict[str, int], most: int) -> NDArray[np.int64]:
     """Texts as rows of numbers between the marks of start and end; longer ones are cut and do not end."""
-    from unembed.nn.text_decoder import END, FILL, START, UNKNOWN
+    from unembed.attacks.keyword.text_decoder import END, FILL, START, UNKNOWN
 
     rows = np.full((len(texts), most + 2), FILL, dtype=np.int64)
     longest = 1

@@ -1,6 +1,6 @@
 """Our reader of patterns: whitened vectors, a body shared by all parts, check digits as a filter.
 
-Three things the paper's sub-attacks lack. Vectors are whitened (``nn.whitening``): digits lie in directions of little
+Three things the paper's sub-attacks lack. Vectors are whitened (``whitening``): digits lie in directions of little
 variance. Beside one sigmoid network a part there is one wide body that reads all parts, also those nobody asks for,
 since what tells the day also tells the month beside it; how much each of the two counts is chosen for each part on
 held-back pairs, with one temperature each, so that probabilities of different parts can be multiplied. And wholes
@@ -19,11 +19,11 @@ from scipy.special import log_softmax
 from unembed.attacks.base import AttackFacts
 from unembed.attacks.pattern.fields import units_of
 from unembed.attacks.pattern.reading import PartReader, cross_entropy
+from unembed.attacks.pattern.whitening import Whitener
 from unembed.encoders.base import Vectors
 from unembed.games.pattern import PatternGuess, PatternKnowledge, sizes_of
 from unembed.games.pattern_ranking import FloatArray, possible_wholes
 from unembed.games.threat import Capability
-from unembed.nn.whitening import Whitener
 from unembed.params import Parametrised
 
 #: How much the shared body can count beside the part's own network.

@@ -21,8 +21,8 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from unembed.nn.looking import Looker, Seen
-from unembed.nn.nonnegative import SmallProblems
+from unembed.attacks.inversion.sparse.columns_ahead import Looker, Seen
+from unembed.attacks.inversion.sparse.nonnegative import SmallProblems
 
 T = TypeVar("T")
 R = TypeVar("R")

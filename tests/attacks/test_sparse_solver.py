@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Lasso
 
+from unembed.attacks.inversion.sparse.columns_ahead import Looker
+from unembed.attacks.inversion.sparse.nonnegative import SmallProblems
+from unembed.attacks.inversion.sparse.projected_adam import projected_adam
+from unembed.attacks.inversion.sparse.solver import SparseCoder
 from unembed.errors import UsageError
-from unembed.nn.looking import Looker
-from unembed.nn.nonnegative import SmallProblems
-from unembed.nn.projected_adam import projected_adam
-from unembed.nn.sparse_coding import SparseCoder
 
 
 def reference(words, target, penalty):
@@ -73,7 +73,7 @@ def test_the_gap_bounds_how_far_the_optimum_can_be(seed, tolerance, penalty):
 
 
 def test_a_gap_is_honest_about_a_solver_that_stopped_early(monkeypatch):
-    monkeypatch.setattr("unembed.nn.working_sets.MAX_ROUNDS", 1)
+    monkeypatch.setattr("unembed.attacks.inversion.sparse.working_sets.MAX_ROUNDS", 1)
     table, targets = problem(1, words=2000, dimension=64, targets=6)
     found = SparseCoder(table, device="cpu").solve(targets, 0.3)
     monkeypatch.undo()
@@ -143,8 +143,8 @@ def test_batches_and_starting_points_change_nothing(monkeypatch):
     coder = SparseCoder(table, device="cpu")
     whole = coder.solve(targets, 0.3, tolerance=1e-10)
     warm = coder.solve(targets, 0.3, tolerance=1e-10, start=coder.solve(targets, 1.0).codes)
-    monkeypatch.setattr("unembed.nn.working_sets.TILE_BYTES", {"cpu": 50_000})
-    monkeypatch.setattr("unembed.nn.sparse_coding.CHUNK", 7)
+    monkeypatch.setattr("unembed.attacks.inversion.sparse.working_sets.TILE_BYTES", {"cpu": 50_000})
+    monkeypatch.setattr("unembed.attacks.inversion.sparse.solver.CHUNK", 7)
     parts = SparseCoder(table, device="cpu").solve(targets, 0.3, tolerance=1e-10)
     for other in (warm, parts):
         np.testing.assert_allclose(other.codes.toarray(), whole.codes.toarray(), atol=1e-5)
@@ -155,7 +155,7 @@ def test_half_precision_looks_keep_the_certificate(monkeypatch):
     table, targets = problem(7, words=1500, dimension=64, targets=20)
     results = []
     for kind in (torch.float32, torch.bfloat16):
-        monkeypatch.setattr("unembed.nn.looking.look_type", lambda words, kind=kind: kind)
+        monkeypatch.setattr("unembed.attacks.inversion.sparse.columns_ahead.look_type", lambda words, kind=kind: kind)
         results.append(SparseCoder(table, device="cpu").solve(targets, 0.3))
     full, half = results
     assert half.converged.all()
@@ -165,7 +165,7 @@ def test_half_precision_looks_keep_the_certificate(monkeypatch):
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
 def test_a_look_never_underrates_the_best_word(monkeypatch, kind):
-    monkeypatch.setattr("unembed.nn.looking.look_type", lambda words: kind)
+    monkeypatch.setattr("unembed.attacks.inversion.sparse.columns_ahead.look_type", lambda words: kind)
     rng = np.random.default_rng(2)
     words = torch.from_numpy(rng.standard_normal((640, 48)).astype(np.float32))
     words[-1] = 0
@@ -207,7 +207,7 @@ def test_problems_that_single_precision_does_not_settle_are_settled_in_double():
 
 
 def test_targets_that_are_no_sum_of_words_end_and_say_how_far_they_came(monkeypatch):
-    monkeypatch.setattr("unembed.nn.nonnegative.SINGLY", 0)
+    monkeypatch.setattr("unembed.attacks.inversion.sparse.nonnegative.SINGLY", 0)
     rng = np.random.default_rng(3)
     table = (rng.standard_normal((300, 40)) + 4 * rng.standard_normal(40)).astype(np.float32)
     targets = (10 * rng.standard_normal((8, 40))).astype(np.float32)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from unembed.attacks.inversion.multiset.row_adam import RowAdam
 from unembed.nn.features import CLIP, InputRows, Scaling, Standardiser
-from unembed.nn.row_adam import RowAdam
 
 
 class FirstInput(nn.Module):
@@ -133,7 +133,7 @@ class SparseFirst(FirstInput):
     @torch.no_grad()
     def learn(self, gradient: Tensor) -> None:
         """Each column's row gets the gradients of the texts that hold it."""
-        from unembed.nn.set_decoder import add_rows
+        from unembed.attacks.inversion.multiset.decoder import add_rows
 
         self.offset.step(torch.zeros(1, dtype=torch.int64, device=self.device), gradient.sum(0, keepdim=True))
         if len(self.used):

@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from unembed.nn.domain_adversarial import DomainAdversarialStack
-from unembed.nn.linear import fit_linear
+from unembed.attacks.keyword.domain_adversarial import DomainAdversarialStack
+from unembed.attacks.keyword.linear import fit_linear
 
 
 class _Reversed(torch.autograd.Function):

@@ -1,9 +1,9 @@
 """Non-negative sparse coding over a word matrix (Song 3.1, eq. 7), for thousands of targets at once.
 
 For every target m: min over z ≥ 0 of ‖Vᵀz − m‖² + λ‖z‖₁, V of size words × d. :class:`SparseCoder` keeps a small
-working set of words for each target. It solves those small problems exactly (``nn.nonnegative``), then looks at all
-words (``nn.looking``). Words that break the optimality conditions come into the working set, words at zero leave it,
-and a target is finished when its duality gap is small enough. The paper's own procedure is ``nn.projected_adam``.
+working set of words for each target. It solves those small problems exactly (``nonnegative``), then looks at all
+words (``columns_ahead``). Words that break the optimality conditions come into the working set, words at zero leave it,
+and a target is finished when its duality gap is small enough. The paper's own procedure is ``projected_adam``.
 
 The limit is one dense pass, the matrix product of 2 · targets · words · d operations: no certificate over all words can
 do with less. ``benchmarks/sparse_coding.py`` prints how many passes' time the solver takes.
@@ -22,10 +22,10 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
+from unembed.attacks.inversion.sparse.columns_ahead import GROUP, Looker
+from unembed.attacks.inversion.sparse.working_sets import WorkingSets
 from unembed.errors import UsageError
 from unembed.nn.device import pick_device
-from unembed.nn.looking import GROUP, Looker
-from unembed.nn.working_sets import WorkingSets
 
 FloatArray = NDArray[np.float64]
 

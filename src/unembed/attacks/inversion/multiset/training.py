@@ -16,11 +16,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unembed.attacks.inversion.multiset.decoder import Candidates, Clock, Gradients, SetDecoder, Wanted, no_clock
+from unembed.attacks.inversion.multiset.first_input import FirstInput
+from unembed.attacks.inversion.multiset.row_adam import RowAdam
 from unembed.errors import CannotMeasureError
-from unembed.nn.first_input import FirstInput
 from unembed.nn.recording import record_step
-from unembed.nn.row_adam import RowAdam
-from unembed.nn.set_decoder import Candidates, Clock, Gradients, SetDecoder, Wanted, no_clock
 from unembed.nn.training import TrainingLog, quick_products, whole_batches
 
 #: A text's set is cut to so many words (those that come first in the vocabulary) in training.

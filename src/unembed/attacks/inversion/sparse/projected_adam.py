@@ -1,7 +1,7 @@
 """Sparse coding as Song's paper does it (3.1, Algorithm 1, 6.2): Adam at 0.001 on all words, projected to z ≥ 0.
 
 A plain reference. Each step is two dense passes, the residual and its correlation with every word, and several readings
-and writings of targets × words for Adam. ``nn.sparse_coding`` reaches the same optimum with a handful of passes in all.
+and writings of targets × words for Adam. ``solver`` reaches the same optimum with a handful of passes in all.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
+from unembed.attacks.inversion.sparse.solver import checked_targets
 from unembed.nn.device import pick_device
-from unembed.nn.sparse_coding import checked_targets
 
 #: Targets stepped together: Adam holds four numbers a target and word.
 CHUNK = 256

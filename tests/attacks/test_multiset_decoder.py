@@ -6,11 +6,11 @@ import torch
 from scipy.sparse import csr_matrix
 from scipy.sparse import random as sparse_random
 
-from unembed.nn import set_decoder
-from unembed.nn.first_input import first_input
-from unembed.nn.row_adam import RowAdam
-from unembed.nn.set_decoder import Candidates, SetDecoder, Wanted, product_type
-from unembed.nn.set_training import SetPlan, WordSets, train_sets
+from unembed.attacks.inversion.multiset import decoder as set_decoder
+from unembed.attacks.inversion.multiset.decoder import Candidates, SetDecoder, Wanted, product_type
+from unembed.attacks.inversion.multiset.first_input import first_input
+from unembed.attacks.inversion.multiset.row_adam import RowAdam
+from unembed.attacks.inversion.multiset.training import SetPlan, WordSets, train_sets
 from unembed.nn.training import whole_batches
 
 
