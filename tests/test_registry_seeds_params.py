@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 from unembed.attacks import ATTACKS
 from unembed.errors import PluginError, UnknownNameError
+from unembed.params import Parametrised, learnt
 from unembed.registry import Registry
 from unembed.seeds import generator, seed_for
 
@@ -70,3 +71,38 @@ class TestParameters:
     def test_an_unknown_parameter_gets_a_suggestion(self):
         with pytest.raises(UnknownNameError, match="did you mean 'epochs'"):
             ATTACKS.get("inversion/mlc")().set_params(epoch=3)
+
+
+class TestFieldsAsParameters:
+    def test_fields_make_the_constructor_and_what_is_learnt_is_none_of_it(self):
+        class Made(Parametrised):
+            scale: float = 1.0
+            centre_: float = learnt()
+
+        assert Made(scale=2.0).get_params() == {"scale": 2.0}
+        assert not hasattr(Made(), "centre_")
+        assert repr(Made(scale=2.0)) == "Made(scale=2.0)"
+
+    def test_a_class_below_adds_its_own(self):
+        class Above(Parametrised):
+            scale: float = 1.0
+
+        class Below(Above):
+            seed: int = 0
+
+        assert Below(seed=3).get_params() == {"scale": 1.0, "seed": 3}
+
+    def test_a_constructor_that_somebody_wrote_stays_theirs_and_their_heirs(self):
+        class Written(Parametrised):
+            centre_: float = learnt()
+
+            def __init__(self, path, *, seed=0):
+                self.path, self.seed = path, seed
+
+        class Heir(Written):
+            pass
+
+        for made in (Written("x"), Heir("x", seed=1)):
+            assert made.path == "x"
+            assert not hasattr(made, "centre_")
+        assert Heir("x").get_params() == {"path": "x", "seed": 0}

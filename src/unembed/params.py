@@ -42,6 +42,10 @@ class Played(Protocol):
         ...
 
 
+#: Marks a constructor that follows from fields, and so from further fields of a class below; a written one stays.
+_FROM_FIELDS = "_from_fields"
+
+
 def learnt(*, init: Literal[False] = False) -> Any:
     """A field that ``fit`` sets: no parameter, and not there before."""
     return field(init=init)
@@ -57,7 +61,11 @@ class Parametrised:
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        dataclass(cls, kw_only=True, eq=False, repr=False)
+        maker = next(base for base in cls.__mro__ if "__init__" in vars(base))
+        written = maker is not object and not hasattr(vars(maker)["__init__"], _FROM_FIELDS)
+        dataclass(cls, init=not written, kw_only=True, eq=False, repr=False)
+        if not written:
+            setattr(vars(cls)["__init__"], _FROM_FIELDS, True)
 
     @classmethod
     def param_names(cls) -> list[str]:

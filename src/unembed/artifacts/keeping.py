@@ -23,6 +23,7 @@ from unembed.artifacts.base import Json, Recipe, plain_identity
 from unembed.artifacts.waiting import wait_for_lock
 from unembed.encoders.digests import folder_digest
 from unembed.errors import UnembedWarning, UsageError
+from unembed.writing import make_private_folder, private_opener
 
 T = TypeVar("T")
 _SEAL, _FILES = "artifact.json", "files"
@@ -57,8 +58,8 @@ class Artifacts:
     def _bench(self, key: str) -> Iterator[Path]:
         """A private folder for making one thing, with what a killed process left there."""
         with _telling(self.folder):
-            self.folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-            file = (self.folder / f"{key}.lock").open("ab")
+            make_private_folder(self.folder)
+            file = open(self.folder / f"{key}.lock", "ab", opener=private_opener)  # noqa: SIM115
         with file:
             if wait_for_lock(file):
                 yield self.folder / f"{key}.part"
