@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from command_line import SMALL, Result, call
 
+from unembed.audit.processes import OVER
+
 ENDINGS = {
     "a message": "sys.exit('licence server not reachable')",
     "zero": "sys.exit(0)",
@@ -117,6 +119,17 @@ def test_what_never_returns_is_stopped_and_the_others_go_on(messages: Path, tmp_
     assert left_by(tmp_path) == (["done", "failed"], ["stopped: it took longer than the limit of 15 seconds"])
 
 
+def test_an_audit_ends_with_its_budget_and_the_same_command_goes_on(messages: Path, tmp_path: Path) -> None:
+    command = audit(messages, "run", *SMALL, "--adversary", "insider")
+    done = call([*command, "--budget", "0.001m"], cwd=tmp_path)
+    assert done.code == 3, done.err
+    statuses, causes = left_by(tmp_path)
+    assert set(statuses) == {"failed"}
+    assert set(causes) == {OVER}
+    assert call(command, cwd=tmp_path).code == 0
+    assert set(left_by(tmp_path)[0]) == {"done"}
+
+
 def test_a_limit_needs_processes(run: Run, messages: Path, tmp_path: Path) -> None:
     done = run(*audit(messages, tmp_path / "run", *SMALL, "--cell-timeout", "5", "--backend", "threading"))
     assert (done.code, len(done.errors)) == (2, 1)
@@ -134,6 +147,7 @@ def test_leaving_at_once_outside_a_measurement(where: str, messages: Path, tmp_p
 
 PRINTING = """
 import os, sys
+from unembed.audit.processes import OVER
 from unembed.testing.toys import LeakyEncoder
 from unembed.attacks.keyword.svm import KeywordSVM
 print("at import")

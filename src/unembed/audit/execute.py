@@ -60,7 +60,7 @@ def audit(
     progress: Progress = _silent,
 ) -> tuple[Run, Path]:
     """Run an audit, or go on with one that was interrupted; returns the result and its folder."""
-    started, created = time.perf_counter(), now()
+    started, began, created = time.perf_counter(), time.monotonic(), now()
     with fenced("a plug-in"):
         check_spec(spec)
         progress("reading texts", 0, 1)
@@ -69,7 +69,8 @@ def audit(
         folder = RunFolder(Path(spec.run.folder) if spec.run.folder else DEFAULT_FOLDER / _folder_name(spec, sides))
         with locked(folder.path):
             folder.remove_abandoned()
-            found = _measured(spec, sides, folder, progress)
+            deadline = None if spec.run.budget is None else began + spec.run.budget
+            found = _measured(spec, sides, folder, progress, deadline)
             run = assemble(
                 spec,
                 spec_given=spec_given or spec.model_dump(mode="json", exclude_unset=True),
@@ -101,8 +102,8 @@ class Measured:
     utility: list[UtilityScore]
 
 
-def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progress) -> Measured:
-    """Plan, encode and run what is missing."""
+def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progress, deadline: float | None) -> Measured:
+    """Plan, encode and run what is missing; no measurement goes on past the deadline."""
     folder.event("run started", texts=len(sides.target) + len(sides.known["inside"]), seed=spec.seed)
     artifacts = artifacts_in(folder.work)
     encoder = open_encoder(spec, sides, artifacts)
@@ -141,7 +142,7 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
             inspect_vectors(inside(encoder), sides.target.texts, load_vectors(work / "target"))
         folder.event("encoded", encoder=card.name)
         tasks = _tasks(spec, folder, missing, work, card, sides)
-        run_tasks(spec, folder, tasks, progress)
+        run_tasks(spec, folder, tasks, progress, deadline)
         for task in tasks:
             lost = "it left no result that can be read"
             results[task.cell.key] = folder.finished(task.cell) or failed_cell(task, lost)
@@ -149,7 +150,7 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
         utility = score_variants(spec, sides, plan.cells, work)
         kept = UtilityResult(key=utility_key(spec, sides, key, plan.cells), scores=utility)
         write_atomically(folder.path / _UTILITY, seal(kept))
-    beside, without = play_references(spec, folder, references, sides, work, progress)
+    beside, without = play_references(spec, folder, references, sides, work, progress, deadline)
     plan = replace(plan, skipped=[*plan.skipped, *without])
     return Measured(sides, card, plan, with_references([results[c.key] for c in plan.cells], beside), utility)
 

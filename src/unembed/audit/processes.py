@@ -22,12 +22,13 @@ from unembed.errors import UnembedError, place_of
 T = TypeVar("T")
 #: What a worker says: it begins a task, has done it, could not do it, or met an error that ends the audit.
 _BEGUN, _DONE, _LOST, _ERROR = "begun", "done", "lost", "error"
+OVER = "the time budget of the audit is used up: run the same command again to go on"
 #: Workers are looked at this often, because one whose children keep its connection open dies in silence.
 _LOOK_SECONDS = 1.0
 
 
 def run_in_processes(
-    work: Callable[[T], object], tasks: Sequence[T], jobs: int, limit: float | None
+    work: Callable[[T], object], tasks: Sequence[T], jobs: int, limit: float | None, deadline: float | None = None
 ) -> Iterator[tuple[T, str | None]]:
     """The tasks as they end, each with why it was lost, or None.
 
@@ -36,19 +37,23 @@ def run_in_processes(
         tasks: In the order in which they begin.
         jobs: Tasks at a time.
         limit: Seconds that one task may take.
+        deadline: When the time for all of them is up, by the monotonic clock: what runs then is stopped.
     """
     waiting = list(reversed(tasks))
     busy: dict[_Worker, T] = {}
     idle: list[_Worker] = []
     try:
         while waiting or busy:
+            if _is_over(deadline):
+                yield from ((task, OVER) for task in reversed(waiting))
+                waiting.clear()
             while waiting and len(busy) < jobs:
                 worker = idle.pop() if idle else _Worker()
                 if worker.begins(work, waiting[-1]):
                     busy[worker] = waiting.pop()
             wait([part for w in busy for part in (w.connection, w.process.sentinel)], timeout=_LOOK_SECONDS)
             for worker in list(busy):
-                if (outcome := worker.outcome(limit)) is not None:
+                if (outcome := worker.outcome(limit, deadline)) is not None:
                     task = busy.pop(worker)
                     if outcome.usable:
                         idle.append(worker)
@@ -91,7 +96,7 @@ class _Worker:
             return False
         return True
 
-    def outcome(self, limit: float | None) -> _Outcome | None:
+    def outcome(self, limit: float | None, deadline: float | None) -> _Outcome | None:
         """How its task ended; None while it goes on."""
         alive = self.process.is_alive()  # asked before the messages are read, so that none is missed
         try:
@@ -109,7 +114,7 @@ class _Worker:
             return _Outcome(_ending(self.process.exitcode), usable=False)
         if limit is not None and self._begun is not None and time.monotonic() - self._begun > limit:
             return _Outcome(f"stopped: it took longer than the limit of {limit:g} seconds", usable=False)
-        return None
+        return _Outcome(OVER, usable=False) if _is_over(deadline) else None
 
     def stop(self) -> None:
         """End the process, whatever it is doing."""
@@ -117,6 +122,10 @@ class _Worker:
             os.kill(self.process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
             self.process.join()
         self.connection.close()
+
+
+def _is_over(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() >= deadline
 
 
 def _ending(code: int | None) -> str:

@@ -122,7 +122,13 @@ def open_references(spec: AuditSpec, sides: Sides, cells: list[Cell], key: str, 
 
 
 def play_references(
-    spec: AuditSpec, folder: RunFolder, references: References, sides: Sides, work: Path, progress: Progress
+    spec: AuditSpec,
+    folder: RunFolder,
+    references: References,
+    sides: Sides,
+    work: Path,
+    progress: Progress,
+    deadline: float | None = None,
 ) -> tuple[dict[str, list[Reference]], list[Skipped]]:
     """Play what is missing; by the key of a cell the references beside it, and those that have no figures."""
     place = work / "references"
@@ -139,7 +145,7 @@ def play_references(
             for reference in own:
                 if str(_vectors_folder(place, known, reference)) in wanted:
                     _encode(spec, sides, known, reference, place)
-        _play_all(spec, folder, missing, progress)
+        _play_all(spec, folder, missing, progress, deadline)
     found: dict[str, list[Reference]] = {}
     skipped = list(references.skipped)
     for task in tasks:
@@ -197,10 +203,12 @@ def _encode(spec: AuditSpec, sides: Sides, known: str, reference: ReferenceEncod
     save_vectors(vectors[1], folder / "target")
 
 
-def _play_all(spec: AuditSpec, folder: RunFolder, tasks: list[ReferenceTask], progress: Progress) -> None:
+def _play_all(
+    spec: AuditSpec, folder: RunFolder, tasks: list[ReferenceTask], progress: Progress, deadline: float | None
+) -> None:
     for task in tasks:
         Path(task.result).unlink(missing_ok=True)
-    for done, (task, lost) in enumerate(run_all(spec, play_reference, tasks), start=1):
+    for done, (task, lost) in enumerate(run_all(spec, play_reference, tasks, deadline), start=1):
         if lost is not None and not Path(task.result).exists():
             _write(task, ReferenceResult(key=task.key, error=lost))
         progress("references", done, len(tasks))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, create_model, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from unembed.audit.curve import Curve, check_curve
 from unembed.audit.parameters import typed_params, typed_parts
@@ -25,6 +26,16 @@ from unembed.utility import UTILITY
 
 #: What may leave the machine, and which key goes with it: said by whoever runs the audit, not by the file.
 _ONLY_OPTIONS = {"allow_remote": "--allow-remote", "api_key_env": "--encoder-option api_key_env=NAME"}
+
+
+def seconds_of(told: Any) -> Any:
+    """A time as people write it (``90``, ``90s``, ``10m``, ``1.5h``) in seconds; anything else is left alone."""
+    if isinstance(told, str) and (found := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", told)):
+        return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+    return told
+
+
+Seconds = Annotated[float, BeforeValidator(seconds_of)]
 
 
 class DataSpec(Strict):
@@ -163,15 +174,25 @@ class RunSpec(Strict):
     folder: str | None = None
     cache: str | None = None
     no_cache: bool = False
-    cell_timeout: float | None = Field(
-        default=None, gt=0, description="seconds after which a measurement is given up as failed; none: no limit"
+    cell_timeout: Seconds | None = Field(
+        default=None, gt=0, description="time after which a measurement is given up as failed; none: no limit"
+    )
+    budget: Seconds | None = Field(
+        default=None, gt=0, description="time after which no measurement begins or goes on; none: no limit"
     )
 
     @model_validator(mode="after")
     def _can_be_ended(self) -> RunSpec:
-        if self.cell_timeout is not None and self.backend != "loky":
-            raise ValueError(f"a time limit needs processes: leave cell_timeout or the back-end {self.backend} out")
+        if self.limited and self.backend != "loky":
+            raise ValueError(
+                f"a time limit (cell_timeout, budget) needs processes: leave it or the back-end {self.backend} out"
+            )
         return self
+
+    @property
+    def limited(self) -> bool:
+        """Whether measurements may have to be ended."""
+        return self.cell_timeout is not None or self.budget is not None
 
 
 class AuditSpec(Strict):

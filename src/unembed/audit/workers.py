@@ -25,13 +25,15 @@ class OfCell(Protocol):
 C = TypeVar("C", bound=OfCell)
 
 
-def run_tasks(spec: AuditSpec, folder: RunFolder, tasks: list[Task], progress: Progress) -> None:
-    """Run cells, as many at a time as the spec says; each writes its own file."""
+def run_tasks(
+    spec: AuditSpec, folder: RunFolder, tasks: list[Task], progress: Progress, deadline: float | None = None
+) -> None:
+    """Run cells, as many at a time as the spec says, until the deadline; each writes its own file."""
     progress("attacks", 0, len(tasks))
     for task in tasks:
         # A result of an earlier run that is not wanted must not be taken for the one that is about to be made.
         Path(task.result).unlink(missing_ok=True)
-    for done, (task, lost) in enumerate(run_all(spec, run_cell, tasks), start=1):
+    for done, (task, lost) in enumerate(run_all(spec, run_cell, tasks, deadline), start=1):
         if lost is not None and not Path(task.result).exists():
             folder.event("cell lost", cell=task.cell.key, cause=lost)
             write_cell(task, failed_cell(task, lost))
@@ -39,7 +41,9 @@ def run_tasks(spec: AuditSpec, folder: RunFolder, tasks: list[Task], progress: P
         progress("attacks", done, len(tasks))
 
 
-def run_all(spec: AuditSpec, work: Callable[[C], object], tasks: Sequence[C]) -> Iterator[tuple[C, str | None]]:
+def run_all(
+    spec: AuditSpec, work: Callable[[C], object], tasks: Sequence[C], deadline: float | None = None
+) -> Iterator[tuple[C, str | None]]:
     """Do the work of every task; the tasks as they end, each with why it was lost with its process, or None.
 
     With one job the work is done here, unless it might not come back: with a time limit or with code of a plug-in it
@@ -49,12 +53,12 @@ def run_all(spec: AuditSpec, work: Callable[[C], object], tasks: Sequence[C]) ->
 
     if spec.run.backend != "loky":
         yield from ((task, None) for task in _through_joblib(spec, work, tasks))
-    elif effective_n_jobs(spec.run.jobs) == 1 and spec.run.cell_timeout is None and not any(map(_is_foreign, tasks)):
+    elif effective_n_jobs(spec.run.jobs) == 1 and not spec.run.limited and not any(map(_is_foreign, tasks)):
         for task in tasks:
             work(task)
             yield task, None
     else:
-        yield from run_in_processes(work, tasks, effective_n_jobs(spec.run.jobs), spec.run.cell_timeout)
+        yield from run_in_processes(work, tasks, effective_n_jobs(spec.run.jobs), spec.run.cell_timeout, deadline)
 
 
 def _is_foreign(task: OfCell) -> bool:

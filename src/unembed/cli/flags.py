@@ -256,16 +256,24 @@ class CommonFlags(TextFlags):
     ] = None
     jobs: Annotated[
         int | None,
-        typer.Option(help="Attacks at a time; -1: one a core (default 1).", rich_help_panel=RUN),
+        typer.Option(help="Attacks at a time; -1: one per core (default 1).", rich_help_panel=RUN),
     ] = None
     backend: Annotated[
         str | None, typer.Option(help="loky, threading, ray or dask (default loky).", rich_help_panel=RUN)
     ] = None
     cell_timeout: Annotated[
-        float | None,
+        str | None,
         typer.Option(
-            help="Give up a measurement after so many seconds; it counts as failed (default: no limit).",
-            metavar="SECONDS",
+            help="Give up a measurement after this time (90, 90s, 10m, 1h); it counts as failed (default: no limit).",
+            metavar="TIME",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            help="End the audit after this time (10m, 1h); the same command again goes on (default: no limit).",
+            metavar="TIME",
             rich_help_panel=RUN,
         ),
     ] = None
