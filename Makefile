@@ -3,6 +3,7 @@
 #   make demo    audit invented messages and write a report (unembed-demo/report.html)
 #   make test    the whole test suite, with the documentation and the examples
 #   make crash   let every write of an audit fail in turn (some minutes)
+#   make fuzz    10,000 damaged files through the command line (some minutes)
 #   make lint    ruff, formatting, types
 #   make bench   the speed of every hot path beside its limit; fails where one became slower
 #   make docs    the documentation, into site/
@@ -19,7 +20,7 @@ DEV := $(VENV)/.set-up-for-development
 SETTINGS := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test crash lint bench docs clean
+.PHONY: help demo test crash fuzz lint bench docs clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -51,6 +52,9 @@ test: $(DEV)
 
 crash: $(DEV)
 	UNEMBED_EVERY_WRITE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/audit/test_every_write.py
+
+fuzz: $(DEV)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/fuzzer.py --jobs $(JOBS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -147,7 +147,6 @@ def test_leaving_at_once_outside_a_measurement(where: str, messages: Path, tmp_p
 
 PRINTING = """
 import os, sys
-from unembed.audit.processes import OVER
 from unembed.testing.toys import LeakyEncoder
 from unembed.attacks.keyword.svm import KeywordSVM
 print("at import")
