@@ -54,7 +54,7 @@ class DataSpec(Strict):
     max_texts: int | None = Field(default=10_000, ge=4, description="sample at most so many; none: all")
     chunk: int | None = Field(default=None, ge=1, description="cut texts into chunks of at most so many words")
     chunk_overlap: int | None = Field(default=None, ge=0, description="words that neighbouring chunks share")
-    vectors: str | None = Field(default=None, description="file of vectors, one a row of texts")
+    vectors: str | None = Field(default=None, description="file of vectors, one per row of texts")
     vectors_column: str | None = None
 
     @model_validator(mode="after")

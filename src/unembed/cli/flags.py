@@ -112,7 +112,7 @@ class TextFlags:
     ] = None
     vectors: Annotated[
         str | None,
-        typer.Option(help="File of vectors, one a row of the texts, in their order.", rich_help_panel=VECTORS),
+        typer.Option(help="File of vectors, one per row of the texts, in their order.", rich_help_panel=VECTORS),
     ] = None
     vectors_column: Annotated[
         str | None, typer.Option(help="Column or array in the file of vectors.", rich_help_panel=VECTORS)
@@ -159,7 +159,7 @@ class CommonFlags(TextFlags):
     names: Annotated[
         str | None,
         typer.Option(
-            help="File of people's names, one a line: can they be read back, also where they do not belong?",
+            help="File of people's names, one per line: can they be read back, also where they do not belong?",
             rich_help_panel=THREAT,
         ),
     ] = None

@@ -46,7 +46,7 @@ class _Seen:
 
 
 def read_names(path: str | Path, column: str | None = None) -> tuple[str, ...]:
-    """Names from a file: one a line, or a column of a table; each once, in the order of the file."""
+    """Names from a file: one per line, or a column of a table; each once, in the order of the file."""
     from unembed.corpora.readers import read_corpus
 
     names = tuple(dict.fromkeys(" ".join(t.split()) for t in read_corpus(str(path), column=column).texts))

@@ -68,7 +68,7 @@ class Encoder(Protocol):
         ...
 
     def encode(self, texts: Sequence[str], *, role: str = "document") -> Vectors:
-        """One vector a text, in order; float32; ``role`` picks the prompt where a model has several."""
+        """One vector per text, in order; float32; ``role`` picks the prompt where a model has several."""
         ...
 
 

@@ -64,7 +64,7 @@ class CallableEncoder(Parametrised):
         )
 
     def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
-        """One float32 vector a text, in order; what the function returns is checked."""
+        """One float32 vector per text, in order; what the function returns is checked."""
         if self.batch_size is not None and self.batch_size < 1:
             raise UsageError("batch_size must be at least 1")
         if not len(texts):

@@ -51,7 +51,7 @@ class DbowInference:
     """Texts, as rows of the vocabulary, to vectors.
 
     Args:
-        output: syn1neg of the trained model, one row a word.
+        output: syn1neg of the trained model, one row per word.
         counts: occurrences of each word in the training texts.
         sample: sub-sampling threshold.
         negatives: random words a step.
@@ -81,7 +81,7 @@ class DbowInference:
         self._noise = np.searchsorted(shares / shares[-1], middles).astype(np.int32)
 
     def vectors(self, texts: Sequence[Sequence[int]]) -> DenseVectors:
-        """One row a text; a text without words is a row of zeros."""
+        """One row per text; a text without words is a row of zeros."""
         result = np.zeros((len(texts), self._output.shape[1]), dtype=np.float32)
         order = sorted((row for row in range(len(texts)) if len(texts[row])), key=lambda row: -len(texts[row]))
         start = 0

@@ -46,7 +46,7 @@ def locate_model(model: str | Path, *, revision: str | None = None, allow_downlo
 def require_weights(folder: Path) -> bool:
     """Whether the weights are safetensors; False: a ``.bin`` that is only read with ``weights_only``."""
     if not (folder / "config.json").is_file():
-        raise DataError(f"{folder} is no model folder: config.json is missing")
+        raise DataError(f"{folder} is not a model folder: config.json is missing")
     if any(folder.glob("*.safetensors")):
         return True
     if any(folder.glob("pytorch_model*.bin")):

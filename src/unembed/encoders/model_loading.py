@@ -167,7 +167,7 @@ def quiet_transformers() -> Iterator[None]:
 
 def _text_config(folder: Path) -> Any:
     if not (folder / "config.json").is_file():
-        raise DataError(f"{folder} is no model folder: config.json is missing")
+        raise DataError(f"{folder} is not a model folder: config.json is missing")
     _, transformers = _libraries()
     try:
         config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)

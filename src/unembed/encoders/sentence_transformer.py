@@ -84,7 +84,7 @@ class SentenceTransformerEncoder(Parametrised):
         )
 
     def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
-        """One float32 vector a text, in order."""
+        """One float32 vector per text, in order."""
         found = self._loaded.encode(
             [without_surrogates(t) for t in texts],
             prompt=self._prompt(role) or None,

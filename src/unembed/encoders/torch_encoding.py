@@ -83,7 +83,7 @@ def default_batch_tokens(device: str) -> int:
 
 
 def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
-    """One vector a text from the outputs of its tokens, in float32 or better; padding never counts."""
+    """One vector per text from the outputs of its tokens, in float32 or better; padding never counts."""
     import torch
 
     hidden = hidden.to(torch.promote_types(hidden.dtype, torch.float32))
@@ -114,7 +114,7 @@ class PooledModel:
     _bodies: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
 
     def encode(self, texts: Sequence[str], *, layer: int, normalise: bool, prefix: str = "") -> DenseVectors:
-        """The pooled output of a layer, one row a text."""
+        """The pooled output of a layer, one row per text."""
         import torch
 
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)

@@ -109,7 +109,7 @@ class TransformerEncoder(Parametrised):
         )
 
     def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
-        """One float32 vector a text, in order."""
+        """One float32 vector per text, in order."""
         layer = self._resolve(self.layer)
         return self._core.encode(texts, layer=layer, normalise=self.normalise, prefix=self._prefix(role))
 

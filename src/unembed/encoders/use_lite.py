@@ -82,7 +82,7 @@ class UseLiteEncoder(Parametrised):
         )
 
     def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
-        """One float32 vector a text, in order, of unit norm."""
+        """One float32 vector per text, in order, of unit norm."""
         vectors = np.empty((len(texts), self.card.dimension), dtype=np.float32)
         for rows, words, mask in self._batches(texts):
             vectors[rows] = self._body.sentence(words, mask).cpu().numpy()

@@ -1,4 +1,4 @@
-"""Encoders that hold one vector a word and give a text the mean of its words (Song 2.1, 6.1).
+"""Encoders that hold one vector per word and give a text the mean of its words (Song 2.1, 6.1).
 
 What word2vec, fastText and GloVe share once they are trained: reading and keeping a table, the mean, and all that an
 adversary with the weights may use. Encoding is one sparse product: n texts of t words can't be quicker than reading
@@ -88,7 +88,7 @@ class WordTableEncoder(Parametrised):
 
     @property
     def word_matrix(self) -> DenseVectors:
-        """V of Song eq. 7: one row a word."""
+        """V of Song eq. 7: one row per word."""
         self._require_table()
         return self.matrix_
 

@@ -60,7 +60,7 @@ class AttributeTruth:
     reading: AttributeGuess | None = None
 
 
-#: A guess: one score a target and class.
+#: A guess: one score per target and class.
 AttributeGuess = NDArray[np.float64]
 
 
@@ -308,7 +308,7 @@ def _class_codes(classes: int, width: int, size: float) -> NDArray[np.float64]:
 
 
 def _class_parts(truth: AttributeTruth, guess: AttributeGuess) -> NDArray[np.float64]:
-    """One row a target: right answers by class, then targets by class."""
+    """One row per target: right answers by class, then targets by class."""
     n = len(truth.labels)
     member = np.zeros((n, len(truth.classes)))
     member[np.arange(n), truth.labels] = 1

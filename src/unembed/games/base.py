@@ -92,7 +92,7 @@ class Queries:
         self.count = 0
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """One vector a text."""
+        """One vector per text."""
         self.count += len(texts)
         return self._encode(texts)
 
@@ -194,7 +194,7 @@ class Detail:
 
 @dataclass(frozen=True)
 class Scores:
-    """A judged guess: one row of counts a target, and the statistic that turns their sums into the metric.
+    """A judged guess: one row of counts per target, and the statistic that turns their sums into the metric.
 
     Rows are kept so that a guess and its floor can be compared on the same targets. The detail is worked out
     when somebody looks at it: of most floors nobody does.

@@ -17,7 +17,7 @@ class NamesOptions(Options):
 
     flags: ClassVar[Mapping[str, str]] = {"file": "names", "column": "names_column", "find": "find_names"}
 
-    file: str | None = Field(default=None, description="file of names: one a line, or a table")
+    file: str | None = Field(default=None, description="file of names: one per line, or a table")
     column: str | None = Field(default=None, description="column of that table")
     find: bool = Field(
         default=False,

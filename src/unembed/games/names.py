@@ -185,7 +185,7 @@ class NamesGame(Parametrised):
     def _chosen(self, held: Sequence[frozenset[str]], index: dict[str, int]) -> tuple[dict[str, str], tuple[str, ...]]:
         """The names asked about, by falling number of targets, and what was left out."""
         if not self.names:
-            raise UsageError("the game of names needs names: give a file with one a line (--names FILE)")
+            raise UsageError("the game of names needs names: give a file with one per line (--names FILE)")
         if min(self.swaps, self.min_targets, self.max_names, self.per_name) < 1:
             raise UsageError("swaps, min_targets, max_names and per_name of the game 'names' must be at least 1")
         given = _by_word(self.names)

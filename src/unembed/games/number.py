@@ -224,7 +224,7 @@ def taken_away(sums: FloatArray) -> FloatArray:
 
 
 def _products(guess: NumberGuess, numbers: FloatArray) -> FloatArray:
-    """What a correlation is made of, one row a target, around the means so that large numbers lose no digits."""
+    """What a correlation is made of, one row per target, around the means so that large numbers lose no digits."""
     x, y = guess - guess.mean(), numbers - numbers.mean()
     return np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1)
 

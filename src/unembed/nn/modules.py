@@ -137,7 +137,7 @@ class PositionPerceptron(nn.Module):
         self.rest = nn.Sequential(*layers, nn.Linear(hidden[-1], outputs))
 
     def forward(self, inputs: Tensor, at: Tensor) -> Tensor:
-        """Classes of the positions ``at``, one a row of ``inputs``."""
+        """Classes of the positions ``at``, one per row of ``inputs``."""
         width = self.positions.shape[1]
         own, place = self.first.weight[:, :width], self.first.weight[:, width:]
         values: Tensor = self.rest(inputs @ own.T + (self.positions @ place.T)[at] + self.first.bias)

@@ -61,7 +61,7 @@ def main_rows(facts: ExperimentFacts, result: Reproduction) -> list[Measured]:
 
 
 def missing_lines(result: Reproduction) -> list[str]:
-    """What was not measured, one line a reason."""
+    """What was not measured, one line per reason."""
     reasons: dict[str, list[str]] = {}
     for row in result.unmeasured:
         reasons.setdefault(row.reason, []).append(row.setting)

@@ -1,4 +1,4 @@
-"""Success over the number of pairs as inline SVG: one line an attack, over a logarithmic scale.
+"""Success over the number of pairs as inline SVG: one line per attack, over a logarithmic scale.
 
 Lines, bands and the floor lie in a picture that is stretched to the width of the page; marks and labels lie on top
 of it and keep their shape. Lines differ in mark and dash as well as in colour, for paper and for eyes that see

@@ -92,7 +92,7 @@ def parts_of(finding: Finding) -> list[Slice]:
 
 
 def heat_map(findings: Sequence[Finding], names: Names) -> HeatMap | None:
-    """A row a finding, a column a part; None where no finding has parts."""
+    """A row per finding, a column per part; None where no finding has parts."""
     shown = [f for f in findings if parts_of(f)]
     if not shown:
         return None

@@ -186,7 +186,7 @@ def _slice(part: Slice, metric: str, colour: str, axis: charts.Axis) -> SliceVie
 
 
 def curves(findings: list[Finding], names: Names) -> list[CurveView]:
-    """Results over the number of pairs, one chart an adversary, one line an attack, best first."""
+    """Results over the number of pairs, one chart per adversary, one line per attack, best first."""
     groups: dict[tuple[object, ...], dict[str, list[Finding]]] = defaultdict(lambda: defaultdict(list))
     for f in sorted((f for f in findings if measured(f)), key=lambda f: f.cost.pairs):
         groups[(f.adversary, f.subject, f.defense, f.adaptive, f.metric)][f.attack].append(f)

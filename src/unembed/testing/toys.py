@@ -43,7 +43,7 @@ class LeakyEncoder:
         return EncoderCard("leaky", "toy", digest=digest, dimension=self.dimension, normalised=False)
 
     def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
-        """One fixed random vector a word, averaged."""
+        """One fixed random vector per word, averaged."""
         return self.layer_output(texts, 0)
 
     @cached_property
@@ -53,7 +53,7 @@ class LeakyEncoder:
 
     @cached_property
     def word_matrix(self) -> DenseVectors:
-        """One row a word of the vocabulary."""
+        """One row per word of the vocabulary."""
         return np.stack([_word_vector(word, self.dimension, self.salt) for word in TOY_WORDS])
 
     def layer_output(self, texts: Sequence[str], layer: int) -> DenseVectors:

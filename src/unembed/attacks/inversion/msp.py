@@ -231,7 +231,7 @@ class InversionMSP(Parametrised):
         return self.negatives if self.loss == "sampled" else 0
 
     def _weights(self, sets: csr_matrix) -> NDArray[np.float32]:
-        """One a word, or its rarity among the adversary's texts as in eq. 4.8, 1 on average over what is wanted."""
+        """One per word, or its rarity among the adversary's texts as in eq. 4.8, 1 on average over what is wanted."""
         count = np.asarray(sets.sum(axis=0), dtype=np.float64).ravel()
         if not self.weighted:
             return np.ones(len(count), dtype=np.float32)

@@ -25,7 +25,7 @@ PRINTED = {"year": 400, "month": 25, "day": 200}
 
 
 class PatternFields(PartReader):
-    """The paper's sub-attacks, one a part of the asked fields."""
+    """The paper's sub-attacks, one per part of the asked fields."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
         name="pattern/fields",

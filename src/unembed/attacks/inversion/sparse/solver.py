@@ -36,7 +36,7 @@ TILE = 512
 
 @dataclass(frozen=True)
 class SparseCodes:
-    """Solutions with their certificates, one row a target.
+    """Solutions with their certificates, one row per target.
 
     ``gap`` bounds how far ``objective`` lies above the optimum; ``kkt`` is the largest violation of the optimality
     conditions, as a share of the penalty. ``looks`` counts how often all words were looked at, a target, and
@@ -56,7 +56,7 @@ class SparseCoder:
     """Solves eq. 7 for one word matrix; keep it to solve for further targets and penalties.
 
     Args:
-        words: V, one row a word; float64 is kept, anything else becomes float32.
+        words: V, one row per word; float64 is kept, anything else becomes float32.
         device: where it runs.
     """
 
