@@ -229,4 +229,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    import fuzzer  # under its own name, so that workers can import what they run
+
+    sys.exit(fuzzer.main())
