@@ -119,6 +119,13 @@ def test_a_finding_taken_out_by_hand_never_passes() -> None:
     assert exit_code(run) == exit_codes.COULD_NOT_MEASURE
 
 
+@pytest.mark.parametrize(("adaptive", "code"), [(False, 0), (True, exit_codes.COULD_NOT_MEASURE)])
+def test_only_whoever_knows_a_defense_must_be_measured(adaptive: bool, code: int) -> None:
+    failing = Trust(trusted=False, reason="fails its check")
+    poor = finding("f2", trust=failing, status="could-not-measure", defense="rounding", adaptive=adaptive)
+    assert exit_code(run_of(finding(excess=(0, 0, 0)), poor)) == code
+
+
 class TestAllowUnmeasured:
     fine = finding(excess=(0, 0, 0))
     poor = finding("f2", trust=Trust(trusted=False, reason="fails its check"))

@@ -244,3 +244,17 @@ def test_bad_result_files(tmp_path):
     (tmp_path / "run.json").write_bytes(b"\xff\xfe")
     with pytest.raises(DataError, match="not UTF-8"):
         read_run(tmp_path)
+
+
+class TestVariants:
+    def test_a_defense_that_works_is_told_and_changes_nothing_about_plain_vectors(self):
+        known = safe(defense="blank", adaptive=True)
+        found = verdict([finding(), finding(defense="blank", adaptive=False), known], WHO)
+        assert found.level == "high"
+        (behind,) = found.variants
+        assert (behind.variant, behind.level) == ("blank", "none")
+
+    def test_whoever_does_not_know_a_defense_decides_nothing(self):
+        blind = safe(defense="noise", adaptive=False)
+        found = verdict([finding(), blind, finding(defense="noise", adaptive=True)], WHO)
+        assert [(v.variant, v.level) for v in found.variants] == [("noise", "high")]

@@ -24,8 +24,8 @@ def show_run(voice: Voice, run: Run) -> None:
     """The run for people."""
     voice.show(text(f"{LEVEL[run.verdict.level]}.", _STYLE[run.verdict.level]), text(run.verdict.sentence))
     for v in run.verdict.variants:
-        told = text(f"{v.sentence} (with {v.variant}, against somebody who knows it)")
-        voice.show(text(f"{LEVEL[v.level]}.", _STYLE[v.level]), told)
+        whose = f"With {v.variant}, against somebody who knows it:"
+        voice.show(text(whose), text(f"{LEVEL[v.level]}.", _STYLE[v.level]), text(v.sentence))
     voice.line()
     voice.show(table(_HEAD, [_row(f) for f in run.findings if not f.curve], right=(3,)))
     _show_references(voice, run)

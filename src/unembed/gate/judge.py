@@ -82,10 +82,14 @@ def exit_code(run: Run, *, allow_unmeasured: bool = False) -> int:
 
 
 def unmeasured(run: Run) -> list[CellRecord | Finding]:
-    """Cells without a finding, and findings that say nothing because their attack failed its own check."""
+    """Cells without a finding, and findings that say nothing because their attack failed its own check.
+
+    What somebody who doesn't know a defense fails to find says nothing anyway; whoever knows it is measured beside.
+    """
     found = {f.cell for f in run.findings}
     lost = [c for c in run.cells if c.status == "failed" or c.key not in found]
-    return [*lost, *(f for f in run.findings if _decides(f) and not _says_something(f))]
+    silent = [f for f in run.findings if _decides(f) and f.adaptive is not False and not _says_something(f)]
+    return [*lost, *silent]
 
 
 def _decides(finding: Finding) -> bool:
