@@ -7,6 +7,7 @@ from scipy.sparse import csr_matrix
 from unembed.audit.execute import audit
 from unembed.audit.prepare import LEARNT
 from unembed.audit.spec import build_spec
+from unembed.corpora.generators.messages import generate_messages
 from unembed.defenses import DEFENSES
 from unembed.defenses.base import noise
 from unembed.defenses.chain import Chain
@@ -103,12 +104,12 @@ def test_the_cards_say_what_a_fitted_encoder_learnt_from(defended):
 
 
 def test_the_training_texts_of_an_encoder_can_be_named(tmp_path):
-    texts = [f"message {i} about topic {i % 7} and word {i % 11}" for i in range(60)]
+    texts = [" ".join(text.split()) for text in generate_messages(120, seed=4).texts]
     (tmp_path / "all.txt").write_text("\n".join(texts))
-    (tmp_path / "trained.txt").write_text("\n".join(texts[:20]))
+    (tmp_path / "trained.txt").write_text("\n".join(texts[:40]))
     given = {
         "data": {"texts": str(tmp_path / "all.txt")},
-        "encoder": {"name": "hashing", "features": 32},
+        "encoder": {"name": "hashing", "features": 4096},
         "games": ["inversion"],
         "adversaries": ["insider"],
         "references": [],
@@ -119,7 +120,7 @@ def test_the_training_texts_of_an_encoder_can_be_named(tmp_path):
     }
     run, _ = audit(build_spec(given))
     learnt = {card.role: card.facts.get(LEARNT, 0) for card in run.data}
-    assert 0 < learnt["target"] + learnt["adversary"] <= 20
+    assert 0 < learnt["target"] + learnt["adversary"] <= 40
 
 
 @pytest.mark.parametrize(
