@@ -14,6 +14,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SAYS = {
     "library_audit": "attribute/portfolio",
     "own_artifact": "6 made; 6 loaded",
+    "own_defense": "KeepSigns keeps the contract",
     "own_encoder": "128 dimensions",
     "own_game": "can tell questions from statements",
     "own_attack": "NearestTexts keeps the contract",
