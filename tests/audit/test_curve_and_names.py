@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from planning import planned
 
+from unembed.audit.checking import check_spec
 from unembed.audit.curve import curve_sizes, log_spaced
 from unembed.audit.execute import audit
 from unembed.audit.spec import build_spec, merge
@@ -106,7 +107,7 @@ class TestNames:
     def test_an_attack_of_another_game_is_refused(self, place):
         spec = spec_for(place, attacks=["keyword/svm"])
         with pytest.raises(UsageError, match="plays the game 'keyword'"):
-            planned(spec, CARD, "")
+            check_spec(spec)
 
     def test_names_are_found_with_a_list_of_first_names(self, place):
         spec = spec_for(place, names={"file": str(place / "names.txt"), "find": True})
