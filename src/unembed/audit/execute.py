@@ -121,9 +121,8 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
     # Only vectors show some copies of targets, so both sides are encoded before the cells get their final identity.
     work = folder.work / _work_name(spec, sides, key)
     save_recipe(spec, sides, encoder, work)
-    whole = sides
+    training = training_side(spec, sides)
     sides, encoded = remove_vector_twins(sides, encoder, key, folder.path, work, progress)
-    training = training_side(spec, whole)
     sides = with_training(with_coverage(sides, encoder), training)
     plan = make_plan(spec, sides, asked, card, key, white_box=white_box)
     references = open_references(spec, sides, plan.cells, key, artifacts)
@@ -135,7 +134,7 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
         encode_sides(sides, encoder, work, progress)
     if missing:
         folder.set_aside([c.key for c in plan.cells])
-        save_training(training, work)
+        save_training(sides.training, work)
         save_seen(sides.seen, work / "target")
         encode_queries(encoder, wanted_queries(spec, sides, asked, missing), work, progress)
         if sides.can_encode:

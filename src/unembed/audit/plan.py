@@ -248,6 +248,7 @@ def _cells(
         known=corpus,
         known_fingerprint=sides.known[corpus].fingerprint,
         target_fingerprint=sides.target.fingerprint,
+        training=sides.training.fingerprint if sides.training else None,
         group=spec.data.together,
         pairs=None,
         calibrate=_calibrated(spec, attack_name),

@@ -48,6 +48,8 @@ class Sides:
     stored: Stored | None = None
     """The vectors of both sides, where the collection came with them."""
     can_encode: bool = True
+    training: TrainingSide | None = None
+    """Which texts the encoder itself learnt from, where that is known."""
     seen: NDArray[np.int64] | None = None
     """Up to which character the encoder reads each target, where that is known and some are cut."""
 
@@ -196,7 +198,7 @@ def training_side(spec: AuditSpec, sides: Sides) -> TrainingSide | None:
 
 
 def with_training(sides: Sides, training: TrainingSide | None) -> Sides:
-    """The sides with how many of their texts the encoder learnt from on their cards."""
+    """The sides with what the encoder learnt from, counted on their cards."""
     if training is None:
         return sides
     texts = {"target": sides.target.texts, "adversary": sides.known[INSIDE].texts}
@@ -205,7 +207,7 @@ def with_training(sides: Sides, training: TrainingSide | None) -> Sides:
         card.model_copy(update={"facts": {**card.facts, LEARNT: learnt[card.role]}}) if card.role in learnt else card
         for card in sides.cards
     ]
-    return replace(sides, cards=cards)
+    return replace(sides, cards=cards, training=training)
 
 
 def behind_cache(spec: AuditSpec, encoder: Encoder) -> Encoder:

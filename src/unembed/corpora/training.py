@@ -26,6 +26,11 @@ class TrainingSide:
         """The side made of these texts."""
         return cls(frozenset(map(_digest, texts)))
 
+    @property
+    def fingerprint(self) -> str:
+        """One digest for the whole side."""
+        return _digest("".join(sorted(self.digests)))
+
     def holds(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Which of the texts the encoder learnt from."""
         return np.array([_digest(text) in self.digests for text in texts], dtype=bool)

@@ -48,6 +48,7 @@ class CellIdentity(Strict):
     known: str
     known_fingerprint: str
     target_fingerprint: str
+    training: str | None = None
     group: str | None
     pairs: int | None
     calibrate: bool
@@ -83,7 +84,7 @@ class CellIdentity(Strict):
         A new version, or a plug-in that was moved or edited, is another cell with the same random choices, so that what
         changes between the two is the change itself.
         """
-        beside = {"version", "transforms", "calibrate", "repeats", "threads", "device"}
+        beside = {"version", "transforms", "training", "calibrate", "repeats", "threads", "device"}
         told = self.model_dump(mode="json", exclude=beside)
         chain: list[JsonValue] = [made.seeding for made in self.transforms]
         told |= {"game": self.game.seeding, "attack": self.attack.seeding, "defense": chain or None}
