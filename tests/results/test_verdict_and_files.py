@@ -148,7 +148,7 @@ def test_none_is_never_said_where_it_is_not_known_what_would_have_been_found(det
 @pytest.mark.parametrize("measured", [finding(), safe()])
 def test_what_could_not_be_measured_is_counted_in_the_sentence(measured):
     broken = finding("insider", game="inversion", status="could-not-measure", level="unknown")
-    found = verdict([measured, broken], WHO, failed=2)
+    found = verdict([measured, broken], WHO, failed={None: 2})
     assert "3 of 4 measurements could not be made." in found.sentence
     assert found.level == ("high" if measured.status == "leak" else "unknown")
     assert "could not be made" not in verdict([measured], WHO).sentence
@@ -159,7 +159,7 @@ def test_nothing_measured_is_not_called_safe():
     assert found.level == "unknown"
     assert "could be measured" in found.sentence
     assert verdict([], WHO).level == "unknown"
-    assert verdict([], WHO, failed=3).level == "unknown"
+    assert verdict([], WHO, failed={None: 3}).level == "unknown"
 
 
 def test_inconclusive_is_said_with_its_reasons():
@@ -258,3 +258,8 @@ class TestVariants:
         blind = safe(defense="noise", adaptive=False)
         found = verdict([finding(), blind, finding(defense="noise", adaptive=True)], WHO)
         assert [(v.variant, v.level) for v in found.variants] == [("noise", "high")]
+
+    def test_what_broke_off_behind_a_defense_is_never_safe(self):
+        found = verdict([finding(), safe(defense="blank", adaptive=True)], WHO, failed={"blank": 1, "lost": 2})
+        assert [(v.variant, v.level) for v in found.variants] == [("blank", "unknown"), ("lost", "unknown")]
+        assert "1 of 2 measurements could not be made" in found.variants[0].sentence

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from unembed.games import GAMES
 from unembed.games.threat import Adversary, Capability
 from unembed.gate.baseline import read_baseline
 from unembed.gate.judge import judge
-from unembed.results.schema import AdversaryCard, AttackCard, Environment, GameCard, Run, UtilityScore
+from unembed.results.schema import AdversaryCard, AttackCard, CellRecord, Environment, GameCard, Run, UtilityScore
 from unembed.results.verdict import verdict
 
 PACKAGES = (
@@ -76,7 +78,7 @@ def assemble(
         verdict=verdict(
             findings,
             [placed_card(a, plan) for a in spec.cast],
-            failed=sum(r.status == "failed" for r in records),
+            failed=_broken_off(records),
         ),
     )
     if spec.policy is None:
@@ -84,6 +86,11 @@ def assemble(
     baseline = read_baseline(Path(spec.baseline)) if spec.baseline else None
     gate = judge(run, spec.policy, baseline, allow_unmeasured=spec.allow_unmeasured)
     return run.model_copy(update={"gate": gate})
+
+
+def _broken_off(records: Sequence[CellRecord]) -> Counter[str | None]:
+    """How many cells failed, by defense; those of adversaries who don't know it decide nothing."""
+    return Counter(r.identity.defense for r in records if r.status == "failed" and r.identity.adaptive is not False)
 
 
 def placed_card(who: Adversary, plan: Plan) -> AdversaryCard:

@@ -92,7 +92,7 @@ def audit(
 
 
 @dataclass(frozen=True)
-class Measured:
+class Outcome:
     """What an audit found: a result for every cell of the plan, in its order; the sides without vector twins."""
 
     sides: Sides
@@ -102,7 +102,7 @@ class Measured:
     utility: list[UtilityScore]
 
 
-def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progress, deadline: float | None) -> Measured:
+def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progress, deadline: float | None) -> Outcome:
     """Plan, encode and run what is missing; no measurement goes on past the deadline."""
     folder.event("run started", texts=len(sides.target) + len(sides.known["inside"]), seed=spec.seed)
     artifacts = artifacts_in(folder.work)
@@ -129,7 +129,8 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
     results = {c.key: r for c in plan.cells if (r := folder.finished(c)) and _reusable(r, spec)}
     missing = [c for c in plan.cells if c.key not in results]
     folder.event("planned", cells=len(plan.cells), done=len(results), missing=len(missing))
-    utility = _kept_utility(folder, utility_key(spec, sides, key, plan.cells)) if spec.utility else []
+    scored = utility_key(spec, sides, key, plan.cells)
+    utility = _kept_utility(folder, scored) if spec.utility else []
     if (missing or utility is None) and not encoded:
         encode_sides(sides, encoder, work, progress)
     if missing:
@@ -147,11 +148,10 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
             results[task.cell.key] = folder.finished(task.cell) or failed_cell(task, lost)
     if utility is None:
         utility = score_variants(spec, sides, plan.cells, work)
-        kept = UtilityResult(key=utility_key(spec, sides, key, plan.cells), scores=utility)
-        write_atomically(folder.path / _UTILITY, seal(kept))
+        write_atomically(folder.path / _UTILITY, seal(UtilityResult(key=scored, scores=utility)))
     beside, without = play_references(spec, folder, references, sides, work, progress, deadline)
     plan = replace(plan, skipped=[*plan.skipped, *without])
-    return Measured(sides, card, plan, with_references([results[c.key] for c in plan.cells], beside), utility)
+    return Outcome(sides, card, plan, with_references([results[c.key] for c in plan.cells], beside), utility)
 
 
 def _kept_utility(folder: RunFolder, key: str) -> list[UtilityScore] | None:

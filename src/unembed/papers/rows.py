@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import platform
@@ -23,6 +22,7 @@ from unembed.games.play import Play, play
 from unembed.games.threat import Capability
 from unembed.papers.base import Conditions, ExperimentFacts, Measured, Reproduction, Size, Unmeasured
 from unembed.papers.encoders import pick_encoders
+from unembed.results.identity import digest_of
 from unembed.results.sealed import BrokenSealError, seal, unseal
 from unembed.seeds import seed_for
 from unembed.strict import Strict
@@ -203,9 +203,9 @@ def _place(facts: ExperimentFacts, row: Row, conditions: Conditions) -> tuple[di
         "unembed": __version__,
         **row.identity,
     }
-    text = json.dumps(identity, sort_keys=True, default=str)
-    key = hashlib.sha256(text.encode()).hexdigest()[:24]
-    return json.loads(text), None if conditions.folder is None else conditions.folder / "rows" / f"{key}.json"
+    plain: dict[str, Any] = json.loads(json.dumps(identity, default=str))
+    key = digest_of(plain)
+    return plain, None if conditions.folder is None else conditions.folder / "rows" / f"{key}.json"
 
 
 def _read(path: Path | None, identity: Mapping[str, Any]) -> KeptRow | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from unembed.results.schema import AdversaryCard, Finding, Level, Verdict
 
@@ -12,16 +12,21 @@ MUCH_MORE = 1.5
 NO_PROOF = "This is no proof of safety: it holds for these attacks, this much data and these adversaries."
 
 
-def verdict(findings: Sequence[Finding], adversaries: Sequence[AdversaryCard], *, failed: int = 0) -> Verdict:
-    """What the findings say together; ``adversaries`` come from weak to strong, ``failed`` measurements broke off.
+def verdict(
+    findings: Sequence[Finding], adversaries: Sequence[AdversaryCard], *, failed: Mapping[str | None, int] | None = None
+) -> Verdict:
+    """What the findings say together; ``adversaries`` come from weak to strong.
+
+    ``failed`` are measurements that broke off, by the defense they were about (None: the vectors as they are).
 
     It is about the vectors as they are. Each defense has a verdict of its own, from adversaries who know it: what an
     unaware one finds says nothing about safety.
     """
-    plain = _verdict([f for f in findings if f.defense is None], adversaries, failed)
+    lost = failed or {}
+    plain = _verdict([f for f in findings if f.defense is None], adversaries, lost.get(None, 0))
     variants = []
-    for name in dict.fromkeys(f.defense for f in findings if f.defense):
-        own = _verdict([f for f in findings if f.defense == name and f.adaptive], adversaries, 0)
+    for name in dict.fromkeys(n for n in (*(f.defense for f in findings), *lost) if n):
+        own = _verdict([f for f in findings if f.defense == name and f.adaptive], adversaries, lost.get(name, 0))
         variants.append(own.model_copy(update={"variant": name}))
     return plain.model_copy(update={"variants": variants})
 
