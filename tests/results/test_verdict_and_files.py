@@ -7,7 +7,7 @@ import pytest
 from unembed.audit.assemble import adversary_card
 from unembed.errors import DataError, UsageError
 from unembed.games import GAMES
-from unembed.games.base import claim_of
+from unembed.games.claims import claim_of
 from unembed.games.threat import ADVERSARIES
 from unembed.metrics.estimate import Estimate, undefined
 from unembed.results.io import read_run

@@ -27,8 +27,9 @@ from unembed.encoders.base import Encoder, Vectors
 from unembed.encoders.cache import inside
 from unembed.errors import CannotMeasureError, UnembedError, place_of
 from unembed.games import GAMES
-from unembed.games.base import GameFacts, Lineup, Material, claim_of
+from unembed.games.base import GameFacts, Lineup, Material
 from unembed.games.calibration import Detection
+from unembed.games.claims import claim_of
 from unembed.games.play import Play, play, status_of
 from unembed.games.threat import Adversary, Capability
 from unembed.registry import Registry, source_digest

@@ -23,7 +23,8 @@ from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UnknownNameError, UsageError
 from unembed.games.asking import Audited, Question, Refused
-from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.claims import Figures
 from unembed.games.columns import absent, as_number, holds_quantities, quantities
 from unembed.games.planting import Kind, Planted, nearest_code_rate, strength_for, write_codes
 from unembed.games.rows import hold_back

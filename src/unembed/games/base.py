@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Generic, Literal, Protocol, Self, TypeVar, runtime_checkable
+from typing import ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -365,38 +365,6 @@ class OwnFloors(Protocol[T_in, G]):
     def own_floors(self, truth: T_in, guess: G) -> dict[str, G]:
         """Floors by name, each a guess that is judged like the attack's."""
         ...
-
-
-class Figures(Protocol):
-    """The figures of a finding, as far as a claim needs them."""
-
-    game: str
-    subject: str | None
-    about: Literal["collection", "encoder"]
-    estimate: Estimate
-    floor: Estimate
-    secondary: dict[str, Estimate]
-    secondary_floors: dict[str, float]
-
-
-@runtime_checkable
-class Claiming(Protocol):
-    """A game that says in its own words what an adversary can do."""
-
-    @staticmethod
-    def claim(found: Figures) -> str:
-        """The end of a sentence that begins with the adversary: "can tell …".
-
-        Where the finding is about the encoder, because no text of the user's is a target, a sentence of its own.
-        """
-        ...
-
-
-def claim_of(game: object, found: Figures) -> str:
-    """The game's own claim, or a plain one."""
-    if isinstance(game, Claiming):
-        return game.claim(found)
-    return f"scores {found.estimate.value:.0%} in '{found.game}' (guessing: {found.floor.value:.0%})"
 
 
 def check_game(candidate: object) -> str | None:

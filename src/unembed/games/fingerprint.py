@@ -25,7 +25,8 @@ from scipy.sparse import issparse
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
-from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Lineup, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Lineup, Material, Scores, SliceScore
+from unembed.games.claims import Figures
 from unembed.games.rows import hold_back, stack_rows
 from unembed.games.threat import Adversary
 from unembed.metrics.estimate import share

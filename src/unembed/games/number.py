@@ -20,7 +20,8 @@ from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Question, Refused
-from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.claims import Figures
 from unembed.games.columns import absent, as_number, quantities
 from unembed.games.planting import Kind, Planted, strength_for, write_codes
 from unembed.games.threat import Adversary

@@ -24,7 +24,8 @@ from unembed.corpora.words import build_vocabulary
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Question, Refused
-from unembed.games.base import Deal, Detail, Example, Figures, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.claims import Figures
 from unembed.games.keyword import EpochGuess, KeywordGuess
 from unembed.games.keyword_proposals import named_keywords
 from unembed.games.keyword_texts import (
