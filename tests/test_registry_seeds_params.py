@@ -1,5 +1,7 @@
 """Names, seeds and parameters: the small things everything else relies on."""
 
+from dataclasses import field
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -91,6 +93,21 @@ class TestFieldsAsParameters:
             seed: int = 0
 
         assert Below(seed=3).get_params() == {"scale": 1.0, "seed": 3}
+
+    def test_a_field_may_be_given_by_position_and_may_cease_to_be_a_parameter(self):
+        class Above(Parametrised):
+            place: str = field(kw_only=False)
+            seed: int = 0
+
+        class Below(Above):
+            place: str = field(default="here", kw_only=False)
+            seed: int = field(default=7, init=False)
+
+        assert Above("there", seed=1).get_params() == {"place": "there", "seed": 1}
+        with pytest.raises(TypeError):
+            Above("there", 1)
+        assert Below().get_params() == {"place": "here"}
+        assert Below("there").seed == 7
 
     def test_a_constructor_that_somebody_wrote_stays_theirs_and_their_heirs(self):
         class Written(Parametrised):

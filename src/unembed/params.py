@@ -51,12 +51,13 @@ def learnt(*, init: Literal[False] = False) -> Any:
     return field(init=init)
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(learnt,))
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(learnt, field))
 class Parametrised:
     """Base of games, attacks, defenses, encoders and tasks: parameters in, learnt things end in an underscore.
 
-    Parameters are declared as fields with their defaults, and the constructor follows from them; a class may also write
-    its own, which stores parameters under their own names and does nothing else.
+    Parameters are declared as fields with their defaults, and the constructor follows from them. They go by name;
+    ``field(kw_only=False)`` marks one that may also be given by position. A class may also write its own constructor,
+    which stores parameters under their own names and does nothing else.
     """
 
     def __init_subclass__(cls, **more: Any) -> None:

@@ -67,6 +67,13 @@ def test_wrong_options_say_what_is_wrong(options, error, message):
         build_encoder("transformer:x/y", options)
 
 
+def test_options_that_a_class_inherits_are_checked_and_converted_too():
+    made = build_encoder("fasttext", {"dimension": "7", "table": "words.vec"})
+    assert made.dimension == 7
+    with pytest.raises(UnknownNameError, match="did you mean 'cbow'"):
+        build_encoder("fasttext", {"architecture": "cbw"})
+
+
 def test_missing_and_surplus_values():
     with pytest.raises(UsageError, match="needs the option model"):
         build_encoder("transformer")

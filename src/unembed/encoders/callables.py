@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Sequence
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -33,20 +34,11 @@ class CallableEncoder(Parametrised):
 
     shorthand: ClassVar[str] = "function"
 
-    def __init__(
-        self,
-        function: Any,
-        *,
-        name: str | None = None,
-        version: str | None = None,
-        normalise: bool = False,
-        batch_size: int | None = None,
-    ) -> None:
-        self.function = function
-        self.name = name
-        self.version = version
-        self.normalise = normalise
-        self.batch_size = batch_size
+    function: Any = field(kw_only=False)
+    name: str | None = None
+    version: str | None = None
+    normalise: bool = False
+    batch_size: int | None = None
 
     @cached_property
     def card(self) -> EncoderCard:

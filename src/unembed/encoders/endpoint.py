@@ -17,7 +17,7 @@ import os
 import zlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -72,40 +72,21 @@ class EndpointEncoder(Parametrised):
     #: Whether answers in another order than the texts are noticed here, so that nobody else has to look for them.
     checks_order: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        base_url: str,
-        *,
-        model: str,
-        api_key_env: str = _DEFAULT_KEY,
-        dimensions: int | None = None,
-        batch_size: int = 128,
-        batch_tokens: int = 32_000,
-        max_concurrency: int = 4,
-        timeout: float = 60.0,
-        retries: int = 5,
-        max_wait: float = 60.0,
-        max_requests: int | None = None,
-        price_per_million_tokens: float | None = None,
-        allow_remote: bool = False,
-        prompts: Mapping[str, str] | None = None,
-        normalise: bool = False,
-    ) -> None:
-        self.base_url = base_url
-        self.model = model
-        self.api_key_env = api_key_env
-        self.dimensions = dimensions
-        self.batch_size = batch_size
-        self.batch_tokens = batch_tokens
-        self.max_concurrency = max_concurrency
-        self.timeout = timeout
-        self.retries = retries
-        self.max_wait = max_wait
-        self.max_requests = max_requests
-        self.price_per_million_tokens = price_per_million_tokens
-        self.allow_remote = allow_remote
-        self.prompts = prompts
-        self.normalise = normalise
+    base_url: str = field(kw_only=False)
+    model: str
+    api_key_env: str = _DEFAULT_KEY
+    dimensions: int | None = None
+    batch_size: int = 128
+    batch_tokens: int = 32_000
+    max_concurrency: int = 4
+    timeout: float = 60.0
+    retries: int = 5
+    max_wait: float = 60.0
+    max_requests: int | None = None
+    price_per_million_tokens: float | None = None
+    allow_remote: bool = False
+    prompts: Mapping[str, str] | None = None
+    normalise: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         """Parameters only: a worker process opens its own connections."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from unembed.corpora.words import words
 from unembed.encoders.base import DenseVectors
 from unembed.encoders.gensim_training import require_gensim
-from unembed.encoders.word2vec import Architecture, Word2VecEncoder
+from unembed.encoders.word2vec import Word2VecEncoder
 from unembed.errors import DataError, UsageError
 
 _REMEMBERED = 200_000
@@ -51,42 +51,9 @@ class FastTextEncoder(Word2VecEncoder):
 
     kind: ClassVar[str] = "fasttext"
 
-    def __init__(
-        self,
-        *,
-        architecture: Architecture = "skip-gram",
-        dimension: int = 100,
-        window: int = 5,
-        negatives: int = 25,
-        learning_rate: float = 0.05,
-        epochs: int = 5,
-        min_count: int = 5,
-        sample: float = 1e-3,
-        shortest: int = 3,
-        longest: int = 6,
-        buckets: int = 2_000_000,
-        workers: int = 1,
-        seed: int = 0,
-        normalise: bool = False,
-        table: str | None = None,
-    ) -> None:
-        super().__init__(
-            architecture=architecture,
-            dimension=dimension,
-            window=window,
-            negatives=negatives,
-            learning_rate=learning_rate,
-            epochs=epochs,
-            min_count=min_count,
-            sample=sample,
-            workers=workers,
-            seed=seed,
-            normalise=normalise,
-            table=table,
-        )
-        self.shortest = shortest
-        self.longest = longest
-        self.buckets = buckets
+    shortest: int = 3
+    longest: int = 6
+    buckets: int = 2_000_000
 
     def layer_output(self, texts: Sequence[str], layer: int) -> DenseVectors:
         """The mean of all words, foreign ones through their n-grams."""

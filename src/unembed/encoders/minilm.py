@@ -7,13 +7,15 @@ the weights' SHA-256 is compared with the one the model's authors published, and
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
 from unembed.encoders.digests import file_digest
 from unembed.encoders.model_loading import ModelFacts
-from unembed.encoders.torch_encoding import Pooling
+from unembed.encoders.torch_encoding import Precision
 from unembed.encoders.transformer import TransformerEncoder
 from unembed.errors import DataError, MissingExtraError
 
@@ -29,26 +31,13 @@ class MiniLmEncoder(TransformerEncoder):
 
     family: ClassVar[str] = "minilm"
 
-    def __init__(
-        self,
-        model: str = "bundled",
-        *,
-        layer: int = -1,
-        pooling: Pooling = "mean",
-        normalise: bool = True,
-        max_tokens: int | None = None,
-        device: str = "auto",
-        batch_tokens: int | None = None,
-    ) -> None:
-        super().__init__(
-            model,
-            layer=layer,
-            pooling=pooling,
-            normalise=normalise,
-            max_tokens=max_tokens,
-            device=device,
-            batch_tokens=batch_tokens,
-        )
+    model: str = field(default="bundled", kw_only=False)
+    normalise: bool = True
+    # Settled by the published model, so no parameters of this encoder.
+    dtype: Precision = field(default="float32", init=False)
+    revision: str | None = field(default=None, init=False)
+    prompts: Mapping[str, str] | None = field(default=None, init=False)
+    allow_download: bool = field(default=False, init=False)
 
     @cached_property
     def _folder(self) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import sys
 import typing
 from collections.abc import Mapping
 from typing import Any
@@ -43,9 +44,13 @@ def typed_options(factory: Any, options: Mapping[str, Any], *, kind: str) -> dic
 
 
 def _hints(factory: Any) -> dict[str, Any]:
-    target = factory.__init__ if inspect.isclass(factory) else factory
     try:
-        return typing.get_type_hints(target)
+        if not inspect.isclass(factory):
+            return typing.get_type_hints(factory)
+        # A constructor made from fields also names types that only the module of a base class imports.
+        modules = (sys.modules.get(base.__module__) for base in reversed(factory.__mro__))
+        known = {name: value for module in modules if module for name, value in vars(module).items()}
+        return typing.get_type_hints(factory.__init__, known)
     except (NameError, TypeError, AttributeError):  # a plug-in whose annotations can't be resolved
         return {}
 

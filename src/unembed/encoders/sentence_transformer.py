@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -32,30 +33,16 @@ class SentenceTransformerEncoder(Parametrised):
 
     shorthand: ClassVar[str] = "model"
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        normalise: bool = False,
-        truncate_dim: int | None = None,
-        max_tokens: int | None = None,
-        dtype: Precision = "float32",
-        device: str = "auto",
-        revision: str | None = None,
-        prompts: Mapping[str, str] | None = None,
-        batch_size: int = 64,
-        allow_download: bool = False,
-    ) -> None:
-        self.model = model
-        self.normalise = normalise
-        self.truncate_dim = truncate_dim
-        self.max_tokens = max_tokens
-        self.dtype = dtype
-        self.device = device
-        self.revision = revision
-        self.prompts = prompts
-        self.batch_size = batch_size
-        self.allow_download = allow_download
+    model: str = field(kw_only=False)
+    normalise: bool = False
+    truncate_dim: int | None = None
+    max_tokens: int | None = None
+    dtype: Precision = "float32"
+    device: str = "auto"
+    revision: str | None = None
+    prompts: Mapping[str, str] | None = None
+    batch_size: int = 64
+    allow_download: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         """Parameters only: a worker process loads the weights itself."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -54,32 +55,17 @@ class TransformerEncoder(Parametrised):
     shorthand: ClassVar[str] = "model"
     family: ClassVar[str] = "transformer"
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        layer: int = -1,
-        pooling: Pooling = "mean",
-        normalise: bool = False,
-        max_tokens: int | None = None,
-        dtype: Precision = "float32",
-        device: str = "auto",
-        revision: str | None = None,
-        prompts: Mapping[str, str] | None = None,
-        batch_tokens: int | None = None,
-        allow_download: bool = False,
-    ) -> None:
-        self.model = model
-        self.layer = layer
-        self.pooling = pooling
-        self.normalise = normalise
-        self.max_tokens = max_tokens
-        self.dtype = dtype
-        self.device = device
-        self.revision = revision
-        self.prompts = prompts
-        self.batch_tokens = batch_tokens
-        self.allow_download = allow_download
+    model: str = field(kw_only=False)
+    layer: int = -1
+    pooling: Pooling = "mean"
+    normalise: bool = False
+    max_tokens: int | None = None
+    dtype: Precision = "float32"
+    device: str = "auto"
+    revision: str | None = None
+    prompts: Mapping[str, str] | None = None
+    batch_tokens: int | None = None
+    allow_download: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         """Parameters only: a worker process loads the weights itself."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -45,18 +46,10 @@ class UseLiteEncoder(Parametrised):
 
     shorthand: ClassVar[str] = "model"
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        max_tokens: int = _MAX_TOKENS,
-        device: str = "auto",
-        batch_tokens: int | None = None,
-    ) -> None:
-        self.model = model
-        self.max_tokens = max_tokens
-        self.device = device
-        self.batch_tokens = batch_tokens
+    model: str = field(kw_only=False)
+    max_tokens: int = _MAX_TOKENS
+    device: str = "auto"
+    batch_tokens: int | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Parameters only: a worker process reads the weights itself."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -36,10 +37,9 @@ class VectorsEncoder(Parametrised):
 
     shorthand: ClassVar[str] = "vectors"
 
-    def __init__(self, vectors: Any, *, column: str | None = None, name: str | None = None) -> None:
-        self.vectors = vectors
-        self.column = column
-        self.name = name
+    vectors: Any = field(kw_only=False)
+    column: str | None = None
+    name: str | None = None
 
     @property
     def is_fitted(self) -> bool:
