@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from counts import Counts
 
-from unembed.artifacts import Artifacts, waiting
+from unembed.artifacts import Artifacts, locking
 from unembed.errors import PluginError, UnembedWarning, UsageError
 
 MADE = {"the": 6, "sea": 3, "is": 6, "calm": 3, "harbour": 3, "near": 3}
@@ -149,10 +149,10 @@ class TestWithoutLocks:
 
     @pytest.fixture(autouse=True)
     def no_locks(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def refuse(file: object) -> None:
+        def refuse(file: object, *, wait: bool) -> None:
             raise OSError(errno.ENOLCK, "no locks available")
 
-        monkeypatch.setattr(waiting, "_wait", refuse)
+        monkeypatch.setattr(locking, "_lock", refuse)
 
     def test_each_makes_its_own_and_one_is_kept(self, recipe: Counts, folder: Path) -> None:
         slow = replace(recipe, seconds=0.3)

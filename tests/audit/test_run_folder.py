@@ -13,7 +13,7 @@ import pytest
 
 from unembed.audit.cell import CellResult, Task, run_cell
 from unembed.audit.execute import audit
-from unembed.audit.locking import locked
+from unembed.audit.folder import locked
 from unembed.audit.plan import ask, make_plan
 from unembed.audit.prepare import encode_sides, open_encoder, read_sides
 from unembed.audit.spec import AuditSpec, build_spec, merge
@@ -74,7 +74,7 @@ class TestLock:
 
     def test_it_ends_with_its_holder_however_that_ends(self, tmp_path: Path) -> None:
         script = (
-            "import sys, time\nfrom pathlib import Path\nfrom unembed.audit.locking import locked\n"
+            "import sys, time\nfrom pathlib import Path\nfrom unembed.audit.folder import locked\n"
             "with locked(Path(sys.argv[1])):\n    print('held', flush=True)\n    time.sleep(600)\n"
         )
         holder = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True)

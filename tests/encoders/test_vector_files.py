@@ -169,6 +169,34 @@ def test_parquet_problems_name_column_and_row(tmp_path):
     np.testing.assert_array_equal(open_vectors(path)[:], [[1, 2], [3, 4]])
 
 
+@pytest.mark.parametrize("rows", [1, 4000])
+def test_a_small_parquet_file_that_expands_hugely_is_refused_before_it_is_read(tmp_path, rows):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path, numbers = tmp_path / "bomb.parquet", 20_000_000
+    zeros = pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(numbers, np.float32)), numbers // rows)
+    parquet.write_table(pa.table({"v": zeros.cast(pa.list_(pa.float32()))}), path, compression="zstd")
+    assert path.stat().st_size < 100_000
+    watched, usual = pa.proxy_memory_pool(pa.default_memory_pool()), pa.default_memory_pool()
+    pa.set_memory_pool(watched)
+    try:
+        with pytest.raises(DataError, match=r"expands to more than 64 MiB: not unpacked; save it as \.npy$"):
+            open_vectors(path)
+    finally:
+        pa.set_memory_pool(usual)
+    assert watched.max_memory() < 8 << 20
+
+
+def test_vectors_of_several_row_groups_and_batches_keep_their_order(tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    vectors = np.arange(9000, dtype=np.float32).reshape(3000, 3)
+    parquet.write_table(pa.table({"v": pa.array(vectors.tolist())}), tmp_path / "x.parquet", row_group_size=1700)
+    np.testing.assert_array_equal(open_vectors(tmp_path / "x.parquet")[:], vectors)
+
+
 def test_unknown_ending_and_missing_file(tmp_path):
     (tmp_path / "x.pkl").write_bytes(b"x")
     with pytest.raises(UnknownNameError, match="ending"):

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from unembed.artifacts.base import Json, Recipe, plain_identity
-from unembed.artifacts.waiting import wait_for_lock
+from unembed.artifacts.locking import lock
 from unembed.encoders.digests import folder_digest
 from unembed.errors import UnembedWarning, UsageError
 from unembed.writing import make_private_folder, private_opener
@@ -61,7 +61,7 @@ class Artifacts:
             make_private_folder(self.folder)
             file = open(self.folder / f"{key}.lock", "ab", opener=private_opener)  # noqa: SIM115
         with file:
-            if wait_for_lock(file):
+            if lock(file, wait=True):
                 yield self.folder / f"{key}.part"
             else:
                 with tempfile.TemporaryDirectory(dir=self.folder) as own:

@@ -13,10 +13,9 @@ from unembed.audit.assemble import assemble
 from unembed.audit.cell import CellResult, Task, failed_cell
 from unembed.audit.checking import check_spec
 from unembed.audit.coverage import with_coverage
-from unembed.audit.folder import RunFolder, now
+from unembed.audit.folder import RunFolder, locked, now
 from unembed.audit.inspection import inspect_vectors
 from unembed.audit.live import artifacts_in, save_recipe
-from unembed.audit.locking import locked
 from unembed.audit.plan import Asked, Cell, Plan, ask, deal_seed, make_plan
 from unembed.audit.prepare import (
     Progress,

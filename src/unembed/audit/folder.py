@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import shutil
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 from pydantic import ValidationError
 
+from unembed.artifacts.locking import lock
 from unembed.audit.cell import CellResult
-from unembed.audit.locking import LOG
 from unembed.audit.plan import Cell
 from unembed.errors import DataError, UnembedWarning, UsageError
 from unembed.results.io import read_run
@@ -26,11 +27,34 @@ from unembed.strict import Strict
 from unembed.writing import make_private_folder, private_opener, remove_abandoned
 
 M = TypeVar("M", bound=Strict)
+_LOG = "events.jsonl"
 
 
 def now() -> str:
     """The time, in UTC, to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a run folder for this process alone; one that is held elsewhere is a UsageError, at once.
+
+    The log is what is locked, while it is open: no extra file is the lock, so nothing stays behind after a kill.
+    """
+    with (folder / _LOG).open("a+b") as file:
+        try:
+            if not lock(file, wait=False):
+                warnings.warn(
+                    f"the file system of {folder} has no locks: do not start a second audit with this folder",
+                    UnembedWarning,
+                    stacklevel=3,
+                )
+        except BlockingIOError as error:
+            raise UsageError(
+                f"the run folder {folder} is in use by another unembed process: wait until it ends, or name "
+                "another folder (--out)"
+            ) from error
+        yield
 
 
 class RunFolder:
@@ -59,7 +83,7 @@ class RunFolder:
             raise UsageError(f"can't write to {self.path}: {error.strerror or error}") from error
 
     def _log(self) -> TextIO:
-        return open(self.path / LOG, "a", encoding="utf-8", opener=private_opener)
+        return open(self.path / _LOG, "a", encoding="utf-8", opener=private_opener)
 
     def remove_abandoned(self) -> None:
         """Remove what a killed run left half-written; only for the process that holds the folder."""

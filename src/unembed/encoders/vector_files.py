@@ -33,6 +33,7 @@ _SAFETENSORS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": 
     "I8": "i1",
     "U8": "u1",
 }
+_ROWS_AT_ONCE = 1024
 _USUAL_NAMES = ("vectors", "vector", "embeddings", "embedding")
 
 
@@ -123,9 +124,7 @@ def _npz(path: Path, column: str | None) -> VectorTable:
         with parsing(_damaged(path)), zipfile.ZipFile(path) as archive:
             members = {name.removesuffix(".npy"): archive.getinfo(name) for name in archive.namelist()}
             member = members[_pick(members, column, path, "array")]
-            limit = unpacked_limit(path.stat().st_size)
-            if member.file_size > limit:
-                raise DataError(f"{path} expands to more than {limit >> 20} MiB: not unpacked; save it as .npy")
+            _check_expanded(member.file_size, path)
             with archive.open(member) as stream:
                 layout = _numpy_header(stream, member.file_size, path)
                 return VectorTable(np.ndarray(buffer=stream.read(), **layout), path)
@@ -165,6 +164,13 @@ def _safetensors(path: Path, column: str | None) -> VectorTable:
     return VectorTable(stored, path, half_words=name == "BF16")
 
 
+def _check_expanded(size: int, path: Path) -> None:
+    """Refuse a packed file that expands to ``size`` bytes, if that is far more than vectors can."""
+    limit = unpacked_limit(path.stat().st_size)
+    if size > limit:
+        raise DataError(f"{path} expands to more than {limit >> 20} MiB: not unpacked; save it as .npy")
+
+
 def _damaged(path: Path) -> str:
     return f"{path} is not a complete {path.suffix.lower()} file (cut short or damaged)"
 
@@ -174,15 +180,14 @@ def _parquet(path: Path, column: str | None) -> VectorTable:
     from pyarrow import parquet
 
     try:
-        with parsing(_damaged(path)):
-            schema = parquet.read_schema(path)
+        with parsing(_damaged(path)), parquet.ParquetFile(path) as file:
+            schema = file.schema_arrow
             lists = [f.name for f in schema if _is_list_of_numbers(f.type, arrow)]
             if column is not None and column in schema.names and column not in lists:
                 kind = schema.field(column).type
                 raise DataError(f"{path}, column '{column}' holds {kind}: expected lists of numbers")
             name = _pick(lists, column, path, "list column")
-            values = parquet.read_table(path, columns=[name])[name]
-            values.validate(full=True)
+            values = _parquet_column(file, name, path)
     except (arrow.ArrowException, OSError):
         raise DataError(_damaged(path)) from None
     if values.null_count:
@@ -197,6 +202,27 @@ def _parquet(path: Path, column: str | None) -> VectorTable:
         raise DataError(f"{path}, column '{name}', row {row}: a number is missing")
     width = int(lengths[0]) if len(lengths) else 0
     return VectorTable(flat.to_numpy(zero_copy_only=False).reshape(len(lengths), width), path)
+
+
+def _parquet_column(file: Any, name: str, path: Path) -> Any:
+    """A column of lists, read in batches; what the file declares and what comes out of it stay within the limit.
+
+    Equal numbers take next to no room in a parquet file, so a few kilobytes may hold billions of them.
+    """
+    import pyarrow as arrow
+
+    kind = file.schema_arrow.field(name).type
+    groups = (file.metadata.row_group(i) for i in range(file.num_row_groups))
+    chunks = (group.column(i) for group in groups for i in range(group.num_columns))
+    numbers = sum(chunk.num_values for chunk in chunks if chunk.path_in_schema.startswith(f"{name}."))
+    _check_expanded(numbers * kind.value_type.bit_width // 8, path)
+    found, size = [], 0
+    for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=[name]):
+        batch.validate(full=True)
+        size += batch.nbytes
+        _check_expanded(size, path)
+        found.append(batch.column(name))
+    return arrow.chunked_array(found, kind)
 
 
 def _delimited(path: Path, column: str | None) -> VectorTable:
