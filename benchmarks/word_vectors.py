@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from unembed.corpora.generators.messages import generate_messages
 from unembed.corpora.words import words
-from unembed.encoders.cooccurrence import count_pairs, number_words
 from unembed.encoders.doc2vec import Doc2VecEncoder
 from unembed.encoders.fasttext import FastTextEncoder
-from unembed.encoders.glove import GloveEncoder
+from unembed.encoders.glove import GloveEncoder, count_pairs, number_words
 from unembed.encoders.word2vec import Word2VecEncoder
 
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from word_worlds import analogies_solved, sentences, topics_found
 
-from unembed.encoders.cooccurrence import count_pairs, number_words
-from unembed.encoders.glove import GloveEncoder, _Batch, _parts, _State
+from unembed.encoders.glove import GloveEncoder, _Batch, _parts, _State, count_pairs, number_words
 from unembed.errors import DataError, UsageError
 
 pytest.importorskip("torch", reason="the extra neural is not installed")

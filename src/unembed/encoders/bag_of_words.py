@@ -12,13 +12,13 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unembed.encoders.base import EncoderCard
-from unembed.encoders.saving import read_state, write_state
+from unembed.encoders.saving import Arrays, LearntEncoder, State
 from unembed.errors import DataError, UsageError
 from unembed.params import Parametrised
 
@@ -47,17 +47,15 @@ def _digest(*parts: str | bytes) -> str:
     return total.hexdigest()
 
 
-class TfidfEncoder(Parametrised):
+class TfidfEncoder(LearntEncoder):
     """Words weighted by tf-idf; must see texts first (in-domain or an external corpus)."""
+
+    kind: ClassVar[str] = "tfidf"
+    arrays: ClassVar[tuple[str, ...]] = ("idf",)
 
     language: str | None = "en"
     max_df: float = 0.5
     max_features: int = MAX_FEATURES
-
-    @property
-    def is_fitted(self) -> bool:
-        """Whether texts were seen."""
-        return hasattr(self, "words_")
 
     def fit(self, texts: Sequence[str]) -> TfidfEncoder:
         """Learn the words and their inverse document frequencies."""
@@ -101,20 +99,13 @@ class TfidfEncoder(Parametrised):
         self._require_fitted()
         return self.words_
 
-    def save(self, folder: str | Path) -> None:
-        """Write the fitted encoder: parameters and words as JSON, weights as ``.npy``."""
-        self._require_fitted()
-        write_state(Path(folder), "tfidf", {"parameters": self.get_params(), "words": self.words_}, {"idf": self.idf_})
+    def _state(self, folder: Path) -> tuple[State, Arrays]:
+        return {"words": self.words_}, {"idf": self.idf_}
 
-    @classmethod
-    def load(cls, folder: str | Path) -> TfidfEncoder:
-        """Read what ``save`` wrote."""
-        state, arrays = read_state(Path(folder), "tfidf", ["idf"])
-        encoder = cls(**state["parameters"])
+    def _restore(self, state: State, arrays: Arrays, folder: Path) -> None:
         if arrays["idf"].shape != (len(state["words"]),):
             raise DataError(f"{folder}: {len(state['words'])} words but weights of shape {arrays['idf'].shape}")
-        encoder._keep(state["words"], arrays["idf"])
-        return encoder
+        self._keep(state["words"], arrays["idf"])
 
     def _keep(self, words: list[str], idf: NDArray[Any]) -> None:
         self.words_ = words
@@ -139,10 +130,6 @@ class TfidfEncoder(Parametrised):
         vectorizer = self._vectorizer(vocabulary={word: i for i, word in enumerate(self.words_)})
         vectorizer.idf_ = self.idf_
         return vectorizer
-
-    def _require_fitted(self) -> None:
-        if not self.is_fitted:
-            raise UsageError("the tfidf encoder has seen no texts yet: call fit(texts) first")
 
 
 class HashingEncoder(Parametrised):

@@ -22,22 +22,12 @@ from unembed.corpora.words import words
 from unembed.encoders.base import DenseVectors, EncoderCard
 from unembed.encoders.callables import unit_norm
 from unembed.encoders.dbow_inference import DbowInference, keep_probability
-from unembed.encoders.gensim_training import (
-    check_settings,
-    gensim_seed,
-    pieces,
-    read_words,
-    require_gensim,
-    require_vocabulary,
-)
-from unembed.encoders.saving import read_state, write_state
-from unembed.errors import DataError, UnembedWarning, UsageError
-from unembed.params import Parametrised
-
-_SETTINGS = ("dimension", "window", "negatives", "learning_rate", "epochs", "min_count", "sample", "workers")
+from unembed.encoders.gensim_training import SETTINGS, GensimEncoder, pieces, read_words, require_gensim
+from unembed.encoders.saving import Arrays, State, damaged
+from unembed.errors import DataError, UnembedWarning
 
 
-class Doc2VecEncoder(Parametrised):
+class Doc2VecEncoder(GensimEncoder):
     """Vectors that predict a text's words; must see texts first.
 
     A text's vector is found by training it alone against the frozen table, with the same epochs, rate, sub-sampling
@@ -58,26 +48,17 @@ class Doc2VecEncoder(Parametrised):
     """
 
     kind: ClassVar[str] = "doc2vec"
+    arrays: ClassVar[tuple[str, ...]] = ("counts", "output")
 
     dimension: int = 300
     window: int = 15
     negatives: int = 5
     learning_rate: float = 0.025
     epochs: int = 20
-    min_count: int = 5
     sample: float = 1e-5
-    workers: int = 1
-    seed: int = 0
-    normalise: bool = False
-
-    @property
-    def is_fitted(self) -> bool:
-        """Whether texts were seen."""
-        return hasattr(self, "words_")
 
     def fit(self, texts: Sequence[str]) -> Doc2VecEncoder:
         """Train words and output vectors on texts."""
-        check_settings(**{name: getattr(self, name) for name in _SETTINGS})
         if not len(texts):
             raise DataError("doc2vec can't be fitted on no texts")
         model = self._trained_model(texts)
@@ -104,7 +85,7 @@ class Doc2VecEncoder(Parametrised):
             dimension=self.output_.shape[1],
             normalised=self.normalise,
             open_weights=True,
-            options=tuple((name, str(getattr(self, name))) for name in (*_SETTINGS, "seed")),
+            options=tuple((name, str(getattr(self, name))) for name in (*SETTINGS, "seed")),
         )
 
     def encode(self, texts: Sequence[str], *, role: str = "document") -> DenseVectors:
@@ -120,47 +101,20 @@ class Doc2VecEncoder(Parametrised):
         self._require_fitted()
         return self.words_
 
-    def save(self, folder: str | Path) -> None:
-        """Write the fitted encoder: parameters and words as JSON, counts and output vectors as ``.npy``."""
-        self._require_fitted()
-        state = {"parameters": self.get_params(), "words": self.words_}
-        write_state(Path(folder), self.kind, state, {"counts": self.counts_, "output": self.output_})
+    def _state(self, folder: Path) -> tuple[State, Arrays]:
+        return {"words": self.words_}, {"counts": self.counts_, "output": self.output_}
 
-    @classmethod
-    def load(cls, folder: str | Path) -> Doc2VecEncoder:
-        """Read what ``save`` wrote."""
-        state, arrays = read_state(Path(folder), cls.kind, ["counts", "output"])
-        encoder = cls(**state["parameters"])
+    def _restore(self, state: State, arrays: Arrays, folder: Path) -> None:
         size = len(state["words"])
-        if arrays["counts"].shape != (size,) or arrays["output"].shape != (size, encoder.dimension):
-            raise DataError(f"the encoder saved in {folder} is damaged: fit and save it again")
-        encoder._keep(state["words"], arrays["counts"], arrays["output"])
-        return encoder
+        if arrays["counts"].shape != (size,) or arrays["output"].shape != (size, self.dimension):
+            raise damaged(folder)
+        self._keep(state["words"], arrays["counts"], arrays["output"])
 
     def _trained_model(self, texts: Sequence[str]) -> Any:
         models = require_gensim(self.kind)
-        model = models.Doc2Vec(
-            dm=0,
-            dbow_words=1,
-            vector_size=self.dimension,
-            window=self.window,
-            negative=self.negatives,
-            hs=0,
-            alpha=self.learning_rate,
-            epochs=self.epochs,
-            min_count=self.min_count,
-            sample=self.sample,
-            workers=self.workers,
-            seed=gensim_seed(self.seed, self.kind),
-        )
         tagged = models.doc2vec.TaggedDocument
-        documents = [
-            tagged(piece, [number]) for number, sentence in enumerate(read_words(texts)) for piece in pieces(sentence)
-        ]
-        model.build_vocab(documents)
-        require_vocabulary(model, len(texts), self.min_count)
-        model.train(documents, total_examples=model.corpus_count, epochs=self.epochs)
-        return model
+        documents = [tagged(piece, [row]) for row, found in enumerate(read_words(texts)) for piece in pieces(found)]
+        return self._trained(models.Doc2Vec, documents, len(texts), dm=0, dbow_words=1, hs=0)
 
     def _keep(self, names: Sequence[str], counts: NDArray[Any], output: NDArray[Any]) -> None:
         self.words_ = [str(name) for name in names]
@@ -168,10 +122,6 @@ class Doc2VecEncoder(Parametrised):
         self.output_ = np.ascontiguousarray(output, dtype=np.float32)
         for cached in ("_rows", "_inference", "_digest"):
             self.__dict__.pop(cached, None)
-
-    def _require_fitted(self) -> None:
-        if not self.is_fitted:
-            raise UsageError("the doc2vec encoder has seen no texts yet: call fit(texts) first")
 
     @cached_property
     def _rows(self) -> dict[str, int]:

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from unembed.corpora.words import words
 from unembed.encoders.base import DenseVectors
 from unembed.encoders.gensim_training import require_gensim
+from unembed.encoders.saving import Arrays, State, damaged
 from unembed.encoders.word2vec import Word2VecEncoder
-from unembed.errors import DataError, UsageError
+from unembed.errors import UsageError
 
 _REMEMBERED = 200_000
 
@@ -50,6 +51,7 @@ class FastTextEncoder(Word2VecEncoder):
     """
 
     kind: ClassVar[str] = "fasttext"
+    arrays: ClassVar[tuple[str, ...]] = ("vectors", "bucket_ids", "bucket_rows")
 
     shortest: int = 3
     longest: int = 6
@@ -113,20 +115,16 @@ class FastTextEncoder(Word2VecEncoder):
         self.bucket_rows_ = np.ascontiguousarray(rows, dtype=np.float32)
         self.__dict__.pop("_remembered", None)
 
-    @classmethod
-    def _array_names(cls) -> list[str]:
-        return ["bucket_ids", "bucket_rows"]
-
-    def _more_arrays(self) -> dict[str, NDArray[Any]]:
+    def _more_arrays(self) -> Arrays:
         return {"bucket_ids": self._bucket_ids, "bucket_rows": self._bucket_rows}
 
-    def _more_state(self) -> dict[str, Any]:
+    def _more_state(self) -> State:
         return {"ngrams": list(getattr(self, "ngrams_", ()))}
 
-    def _restore(self, state: dict[str, Any], arrays: dict[str, NDArray[Any]], folder: Path) -> None:
+    def _restore(self, state: State, arrays: Arrays, folder: Path) -> None:
         super()._restore(state, arrays, folder)
         if arrays["bucket_rows"].shape != (len(arrays["bucket_ids"]), self.matrix_.shape[1]):
-            raise DataError(f"the encoder saved in {folder} is damaged: fit and save it again")
+            raise damaged(folder)
         if state["ngrams"]:
             shortest, longest, buckets = state["ngrams"]
             self._keep_ngrams(arrays["bucket_ids"], arrays["bucket_rows"], (shortest, longest, buckets))

@@ -1,4 +1,4 @@
-"""What the encoders trained with gensim share: its import, words that gensim can read, the checks of settings.
+"""What the encoders trained with gensim share: their settings and the training itself.
 
 gensim trains in compiled code; with one worker the same texts and seed give the same table, bit for bit. With more
 workers threads write to the table as they come: quicker, and never the same twice.
@@ -6,15 +6,17 @@ workers threads write to the table as they come: quicker, and never the same twi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from unembed.corpora.words import words
+from unembed.encoders.saving import LearntEncoder
 from unembed.errors import DataError, MissingExtraError, UsageError
 from unembed.seeds import seed_for
 
 #: gensim reads no further in one sentence; longer texts are handed over in pieces.
 MAX_WORDS = 10_000
+SETTINGS = ("dimension", "window", "negatives", "learning_rate", "epochs", "min_count", "sample", "workers")
 
 
 def require_gensim(feature: str) -> Any:
@@ -46,14 +48,40 @@ def check_settings(**settings: float) -> None:
             raise UsageError(f"{name} must be {'above 0' if name == 'learning_rate' else f'at least {low}'}")
 
 
-def require_vocabulary(model: Any, sentences: int, min_count: int) -> None:
-    """An error with a way out where no word is frequent enough to be learnt."""
-    if not len(model.wv):
-        raise DataError(
-            f"no word occurs min_count={min_count} times in {sentences} texts: fit on more texts or lower min_count"
+class GensimEncoder(LearntEncoder):
+    """An encoder that gensim trains; a family may set other defaults."""
+
+    dimension: int = 100
+    window: int = 5
+    negatives: int = 25
+    learning_rate: float = 0.05
+    epochs: int = 5
+    min_count: int = 5
+    sample: float = 1e-3
+    workers: int = 1
+    seed: int = 0
+    normalise: bool = False
+
+    def _trained(self, make: Any, documents: Iterable[Any], texts: int, **more: Any) -> Any:
+        """A model after all its epochs; an error with a way out where no word is frequent enough to be learnt."""
+        check_settings(**{name: getattr(self, name) for name in SETTINGS})
+        model = make(
+            vector_size=self.dimension,
+            window=self.window,
+            negative=self.negatives,
+            alpha=self.learning_rate,
+            epochs=self.epochs,
+            min_count=self.min_count,
+            sample=self.sample,
+            workers=self.workers,
+            seed=seed_for(self.seed, self.kind) % 2**32,  # gensim takes 32 bits
+            **more,
         )
-
-
-def gensim_seed(seed: int, kind: str) -> int:
-    """gensim takes 32 bits."""
-    return seed_for(seed, kind) % 2**32
+        model.build_vocab(documents)
+        if not len(model.wv):
+            raise DataError(
+                f"no word occurs min_count={self.min_count} times in {texts} texts: fit on more texts or lower "
+                "min_count"
+            )
+        model.train(documents, total_examples=model.corpus_count, epochs=self.epochs)
+        return model

@@ -6,7 +6,7 @@ import hashlib
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,27 +14,24 @@ from numpy.typing import NDArray
 from unembed.encoders.bag_of_words import HashingEncoder, TfidfEncoder
 from unembed.encoders.base import DenseVectors, EncoderCard
 from unembed.encoders.callables import unit_norm
-from unembed.encoders.saving import read_state, write_state
+from unembed.encoders.saving import Arrays, LearntEncoder, State, damaged
 from unembed.errors import DataError, UnembedWarning, UnknownNameError, UsageError
-from unembed.params import Parametrised
 
 
-class LsaEncoder(Parametrised):
+class LsaEncoder(LearntEncoder):
     """1000 dense concepts of the tf-idf or hashed words; must see texts first.
 
     A corpus of fewer texts or words than ``components`` gives as many components as it can carry; a
     warning and the card say so.
     """
 
+    kind: ClassVar[str] = "lsa"
+    arrays: ClassVar[tuple[str, ...]] = ("columns", "space")
+
     base: Literal["tfidf", "hashing"] = "tfidf"
     components: int = 1000
     language: str | None = "en"
     seed: int = 0
-
-    @property
-    def is_fitted(self) -> bool:
-        """Whether texts were seen."""
-        return hasattr(self, "space_")
 
     def fit(self, texts: Sequence[str]) -> LsaEncoder:
         """Learn the words (for tf-idf) and the reduced space."""
@@ -95,21 +92,13 @@ class LsaEncoder(Parametrised):
         self._require_fitted()
         return unit_norm(np.asarray(self.words_.encode(texts)[:, self.columns_] @ self.space_, dtype=np.float32))
 
-    def save(self, folder: str | Path) -> None:
-        """Write the fitted encoder without pickle."""
-        self._require_fitted()
-        folder = Path(folder)
+    def _state(self, folder: Path) -> tuple[State, Arrays]:
         if isinstance(self.words_, TfidfEncoder):
             self.words_.save(folder / "words")
-        parts: dict[str, NDArray[Any]] = {"columns": self.columns_, "space": self.space_}
-        write_state(folder, "lsa", {"parameters": self.get_params()}, parts)
+        return {}, {"columns": self.columns_, "space": self.space_}
 
-    @classmethod
-    def load(cls, folder: str | Path) -> LsaEncoder:
-        """Read what ``save`` wrote."""
-        state, arrays = read_state(Path(folder), "lsa", ["columns", "space"])
-        encoder = cls(**state["parameters"])
-        words = TfidfEncoder.load(Path(folder) / "words") if encoder.base == "tfidf" else encoder._new_base()
+    def _restore(self, state: State, arrays: Arrays, folder: Path) -> None:
+        words = TfidfEncoder.load(folder / "words") if self.base == "tfidf" else self._new_base()
         columns, space = arrays["columns"], arrays["space"]
         whole = columns.ndim == 1 and space.ndim == 2 and len(columns) == len(space) > 0
         if (
@@ -117,15 +106,10 @@ class LsaEncoder(Parametrised):
             or columns.dtype.kind not in "iu"
             or not 0 <= columns.min() <= columns.max() < words.card.dimension
         ):
-            raise DataError(f"the encoder saved in {folder} is damaged: fit and save it again")
-        encoder._hold(words, columns.astype(np.int64), np.ascontiguousarray(space, dtype=np.float32))
-        return encoder
+            raise damaged(folder)
+        self._hold(words, columns.astype(np.int64), np.ascontiguousarray(space, dtype=np.float32))
 
     def _new_base(self) -> TfidfEncoder | HashingEncoder:
         if self.base == "tfidf":
             return TfidfEncoder(language=self.language)
         return HashingEncoder(language=self.language)
-
-    def _require_fitted(self) -> None:
-        if not self.is_fitted:
-            raise UsageError("the lsa encoder has seen no texts yet: call fit(texts) first")

@@ -8,28 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from unembed.encoders.base import Seen
 from unembed.encoders.model_folders import require_weights
-from unembed.encoders.token_limit import seen_by
 from unembed.errors import DataError, MissingExtraError
 from unembed.files import read_json
 
+# fmt: off
 #: Models that number positions from the padding id on, and so have fewer than the table has rows.
-_SHIFTED_POSITIONS = frozenset(
-    {
-        "camembert",
-        "data2vec-text",
-        "ibert",
-        "longformer",
-        "mpnet",
-        "roberta",
-        "roberta-prelayernorm",
-        "xlm-roberta",
-        "xlm-roberta-xl",
-    }
-)
+_SHIFTED_POSITIONS = frozenset((
+    "camembert", "data2vec-text", "ibert", "longformer", "mpnet", "roberta", "roberta-prelayernorm", "xlm-roberta",
+    "xlm-roberta-xl",
+))
+# fmt: on
 #: Taken where neither the model nor its tokenizer states a limit.
 _DEFAULT_MAX_TOKENS = 512
+#: Texts that are tokenised at a time: the tokens of all of them would fill the memory.
+_TEXTS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,7 @@ def load_body(folder: Path, *, dtype: str, device: str) -> Any:
                 output_loading_info=True,
             )
     except Exception as error:  # the library raises many kinds; each means that this folder can't be used
-        raise DataError(f"the model in {folder} can't be loaded: {_first_line(error)}") from error
+        raise DataError(f"the model in {folder} can't be loaded: {first_line(error)}") from error
     missing = [key for key in report["missing_keys"] if "pooler" not in key]
     if missing:
         raise DataError(f"the weights in {folder} lack {len(missing)} parameters of the model, e.g. {missing[0]}")
@@ -96,7 +92,7 @@ class FolderTokeniser:
                     folder, trust_remote_code=False, local_files_only=True
                 )
         except Exception as error:  # as above
-            raise DataError(f"the tokenizer in {folder} can't be loaded: {_first_line(error)}") from error
+            raise DataError(f"the tokenizer in {folder} can't be loaded: {first_line(error)}") from error
         special = (self._tokenizer.pad_token_id, self._tokenizer.eos_token_id, self._tokenizer.bos_token_id)
         self.pad_id = next((int(i) for i in special if i is not None), 0)
         # A text without a token (the empty one, for GPT-2) is read as the end-of-text token alone.
@@ -149,6 +145,57 @@ class FolderTokeniser:
         return names
 
 
+def seen_by(tokenizer: Any, texts: Sequence[str], max_tokens: int, prefix: str = "") -> Seen:
+    """What a tokenizer of the transformers library keeps of texts that follow a prompt.
+
+    The compiled tokenizers hand over what they cut off and where each token stands, so one pass is enough. The
+    others only count.
+    """
+    count = _cut_and_rest if tokenizer.is_fast else _counted
+    rows = [
+        row
+        for start in range(0, len(texts), _TEXTS_AT_ONCE)
+        for row in count(tokenizer, [prefix + t for t in texts[start : start + _TEXTS_AT_ONCE]], max_tokens, prefix)
+    ]
+    tokens, read, ends = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    kept = "last" if tokenizer.truncation_side == "left" else "first"
+    characters = None
+    if tokenizer.is_fast and kept == "first":
+        whole = np.array([len(text) for text in texts], dtype=np.int64)
+        characters = np.where(read < tokens, np.minimum(ends, whole), whole)
+    return Seen(max_tokens, tokens, read, characters, kept)  # type: ignore[arg-type]
+
+
+def _cut_and_rest(tokenizer: Any, texts: Sequence[str], max_tokens: int, prefix: str) -> Iterator[tuple[int, int, int]]:
+    """Per text its tokens, those kept, and where the last of them ends in the text."""
+    compiled = tokenizer.backend_tokenizer
+    compiled.no_padding()
+    compiled.enable_truncation(max_tokens, direction=tokenizer.truncation_side)
+    before = len(prefix)
+    for found in compiled.encode_batch(list(texts)):
+        read = _ends(found, before)
+        rest = sum(len(_ends(part, before)) for part in found.overflowing)
+        yield len(read) + rest, len(read), max(read, default=before) - before
+
+
+def _ends(found: Any, before: int) -> list[int]:
+    """Where the text's own tokens end: neither special ones nor those of the prompt."""
+    return [
+        end
+        for (_, end), special in zip(found.offsets, found.special_tokens_mask, strict=True)
+        if end > before and not special
+    ]
+
+
+def _counted(tokenizer: Any, texts: Sequence[str], max_tokens: int, prefix: str) -> Iterator[tuple[int, int, int]]:
+    """The same without places."""
+    prompt = len(tokenizer(prefix, add_special_tokens=False)["input_ids"]) if prefix else 0
+    room = max(0, max_tokens - tokenizer.num_special_tokens_to_add() - prompt)
+    for ids in tokenizer(list(texts), add_special_tokens=False, truncation=False, verbose=False)["input_ids"]:
+        tokens = max(0, len(ids) - prompt)
+        yield tokens, min(tokens, room), 0
+
+
 @contextlib.contextmanager
 def quiet_transformers() -> Iterator[None]:
     """No progress bars and load reports of the transformers library while a model is opened."""
@@ -172,7 +219,7 @@ def _text_config(folder: Path) -> Any:
     try:
         config = transformers.AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except Exception as error:  # as in load_body
-        raise DataError(f"{folder}/config.json can't be used: {_first_line(error)}") from error
+        raise DataError(f"{folder}/config.json can't be used: {first_line(error)}") from error
     return config.get_text_config()
 
 
@@ -192,5 +239,6 @@ def _libraries() -> tuple[Any, Any]:
     return torch, transformers
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What an error of a library says, short enough for one line."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

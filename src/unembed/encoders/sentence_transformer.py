@@ -14,7 +14,7 @@ import numpy as np
 from unembed.encoders.base import DenseVectors, EncoderCard, Seen
 from unembed.encoders.digests import MODEL_FILES, folder_digest
 from unembed.encoders.model_folders import locate_model
-from unembed.encoders.token_limit import seen_by
+from unembed.encoders.model_loading import first_line, quiet_transformers, seen_by
 from unembed.encoders.torch_encoding import PRECISIONS, Precision, without_surrogates
 from unembed.errors import DataError, MissingExtraError, UnknownNameError, UsageError
 from unembed.nn.device import pick_device
@@ -104,8 +104,6 @@ class SentenceTransformerEncoder(Parametrised):
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise MissingExtraError("a sentence-transformers model", "sentence-transformers") from error
-        from unembed.encoders.model_loading import quiet_transformers
-
         try:
             with quiet_transformers():
                 model = SentenceTransformer(
@@ -118,8 +116,7 @@ class SentenceTransformerEncoder(Parametrised):
         except UsageError:
             raise
         except Exception as error:  # the library raises many kinds; each means that this folder can't be used
-            reason = (str(error).splitlines() or [type(error).__name__])[0][:300]
-            raise DataError(f"the model in {folder} can't be loaded: {reason}") from error
+            raise DataError(f"the model in {folder} can't be loaded: {first_line(error)}") from error
         import torch
 
         model = model.to(getattr(torch, self.dtype))

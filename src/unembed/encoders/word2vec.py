@@ -12,14 +12,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from unembed.encoders.base import DenseVectors
-from unembed.encoders.gensim_training import (
-    check_settings,
-    gensim_seed,
-    pieces,
-    read_words,
-    require_gensim,
-    require_vocabulary,
-)
+from unembed.encoders.gensim_training import GensimEncoder, pieces, read_words, require_gensim
 from unembed.encoders.word_tables import WordTableEncoder
 from unembed.errors import UnknownNameError
 
@@ -27,7 +20,7 @@ Architecture: TypeAlias = Literal["skip-gram", "cbow"]
 ARCHITECTURES = ("skip-gram", "cbow")
 
 
-class Word2VecEncoder(WordTableEncoder):
+class Word2VecEncoder(GensimEncoder, WordTableEncoder):
     """Words that predict their neighbours; a text is the mean of its words.
 
     Args:
@@ -48,43 +41,14 @@ class Word2VecEncoder(WordTableEncoder):
     kind: ClassVar[str] = "word2vec"
 
     architecture: Architecture = "skip-gram"
-    dimension: int = 100
-    window: int = 5
-    negatives: int = 25
-    learning_rate: float = 0.05
-    epochs: int = 5
-    min_count: int = 5
-    sample: float = 1e-3
-    workers: int = 1
-    seed: int = 0
-    normalise: bool = False
-    table: str | None = None
 
     def _train(self, texts: Sequence[str]) -> tuple[list[str], DenseVectors]:
-        model = self._trained_model(require_gensim(self.kind).Word2Vec, texts)
-        return list(model.wv.index_to_key), model.wv.vectors
+        wv = self._trained_model(require_gensim(self.kind).Word2Vec, texts).wv
+        return list(wv.index_to_key), wv.vectors
 
     def _trained_model(self, make: Any, texts: Sequence[str], **more: Any) -> Any:
-        """A gensim model of one of the word-table families after all its epochs."""
+        """A gensim model of one of the word-table families."""
         if self.architecture not in ARCHITECTURES:
             raise UnknownNameError("architecture", str(self.architecture), ARCHITECTURES)
-        names = ("dimension", "window", "negatives", "learning_rate", "epochs", "min_count", "sample", "workers")
-        check_settings(**{name: getattr(self, name) for name in names})
-        model = make(
-            sg=int(self.architecture == "skip-gram"),
-            vector_size=self.dimension,
-            window=self.window,
-            negative=self.negatives,
-            alpha=self.learning_rate,
-            epochs=self.epochs,
-            min_count=self.min_count,
-            sample=self.sample,
-            workers=self.workers,
-            seed=gensim_seed(self.seed, self.kind),
-            **more,
-        )
         sentences = [piece for sentence in read_words(texts) for piece in pieces(sentence)]
-        model.build_vocab(sentences)
-        require_vocabulary(model, len(texts), self.min_count)
-        model.train(sentences, total_examples=model.corpus_count, epochs=self.epochs)
-        return model
+        return self._trained(make, sentences, len(texts), sg=int(self.architecture == "skip-gram"), **more)

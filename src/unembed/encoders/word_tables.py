@@ -20,27 +20,27 @@ from numpy.typing import NDArray
 from unembed.corpora.words import fold, words
 from unembed.encoders.base import DenseVectors, EncoderCard
 from unembed.encoders.callables import unit_norm
-from unembed.encoders.saving import read_state, write_state
+from unembed.encoders.saving import Arrays, LearntEncoder, State, read_state
 from unembed.encoders.table_files import read_table
 from unembed.errors import DataError, UsageError
 from unembed.nn.device import require_torch
-from unembed.params import Parametrised
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 
-class WordTableEncoder(Parametrised):
+class WordTableEncoder(LearntEncoder):
     """The trained half of every word-table encoder; a family adds its settings and ``_train``.
 
     With ``table``, a text file of word vectors or a folder that ``save`` wrote, nothing is trained: the encoder is
     ready at once and ``fit`` leaves it as it is.
     """
 
-    kind: ClassVar[str]
     shorthand: ClassVar[str] = "table"
-    table: str | None
-    normalise: bool
+    arrays: ClassVar[tuple[str, ...]] = ("vectors",)
+
+    normalise: bool = False
+    table: str | None = None
 
     def _train(self, texts: Sequence[str]) -> tuple[list[str], DenseVectors]:
         """Learn words and their vectors."""
@@ -62,7 +62,7 @@ class WordTableEncoder(Parametrised):
     @property
     def card(self) -> EncoderCard:
         """What this encoder is; the digest is that of the words and their vectors."""
-        self._require_table()
+        self._require_fitted()
         return EncoderCard(
             name=self.kind if self.table is None else f"{self.kind}:{Path(self.table).name}",
             family=self.kind,
@@ -83,18 +83,18 @@ class WordTableEncoder(Parametrised):
     @property
     def vocabulary(self) -> list[str]:
         """The words of the table, most frequent first."""
-        self._require_table()
+        self._require_fitted()
         return self.words_
 
     @property
     def word_matrix(self) -> DenseVectors:
         """V of Song eq. 7: one row per word."""
-        self._require_table()
+        self._require_fitted()
         return self.matrix_
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """The known words of each text, in order, as rows of the table."""
-        self._require_table()
+        self._require_fitted()
         rows = self._rows
         return [[rows[word] for word in words(text) if word in rows] for text in texts]
 
@@ -121,36 +121,21 @@ class WordTableEncoder(Parametrised):
         means = word_weights.mean(dim=1) @ matrix
         return torch.nn.functional.normalize(means, dim=1) if self.normalise and layer is None else means
 
-    def save(self, folder: str | Path) -> None:
-        """Write the fitted encoder: parameters and words as JSON, vectors as ``.npy``."""
-        self._require_table()
-        parameters = {**self.get_params(), "table": None}
-        state = {"parameters": parameters, "words": self.words_, **self._more_state()}
-        write_state(Path(folder), self.kind, state, {"vectors": self.matrix_, **self._more_arrays()})
+    def _state(self, folder: Path) -> tuple[State, Arrays]:
+        state = {"parameters": {**self.get_params(), "table": None}, "words": self.words_, **self._more_state()}
+        return state, {"vectors": self.matrix_, **self._more_arrays()}
 
-    @classmethod
-    def load(cls, folder: str | Path) -> Self:
-        """Read what ``save`` wrote."""
-        state, arrays = read_state(Path(folder), cls.kind, ["vectors", *cls._array_names()])
-        encoder = cls(**state["parameters"])
-        encoder._restore(state, arrays, Path(folder))
-        return encoder
-
-    def _restore(self, state: dict[str, Any], arrays: dict[str, NDArray[Any]], folder: Path) -> None:
+    def _restore(self, state: State, arrays: Arrays, folder: Path) -> None:
         matrix = arrays["vectors"]
         if matrix.ndim != 2 or len(matrix) != len(state["words"]):
             raise DataError(f"{folder}: {len(state['words'])} words but vectors of shape {matrix.shape}")
         self._keep(state["words"], matrix)
 
-    @classmethod
-    def _array_names(cls) -> list[str]:
-        """Arrays a family keeps beside the word vectors."""
-        return []
-
-    def _more_arrays(self) -> dict[str, NDArray[Any]]:
+    def _more_arrays(self) -> Arrays:
+        """Arrays that a family keeps beside the word vectors."""
         return {}
 
-    def _more_state(self) -> dict[str, Any]:
+    def _more_state(self) -> State:
         return {}
 
     def _keep(self, names: Sequence[str], matrix: NDArray[Any]) -> None:
@@ -159,14 +144,14 @@ class WordTableEncoder(Parametrised):
         for cached in ("_rows", "_digest"):
             self.__dict__.pop(cached, None)
 
-    def _require_table(self) -> None:
+    def _require_fitted(self) -> None:
         if hasattr(self, "words_"):
             return
         if self.table is None:
             raise UsageError(f"the {self.kind} encoder has seen no texts yet: call fit(texts) first or give a table")
         path = Path(self.table).expanduser()
         if path.is_dir():
-            state, arrays = read_state(path, self.kind, ["vectors", *self._array_names()])
+            state, arrays = read_state(path, self.kind, self.arrays)
             self._restore(state, arrays, path)
         else:
             self._keep(*read_table(path))

@@ -7,37 +7,18 @@ from dataclasses import dataclass
 from datetime import date
 
 from unembed.corpora.generators.grammar import Grammar
+from unembed.corpora.patterns.kinds import MONTHS
 
 TOPICS = ("delivery", "billing", "health", "travel", "technical", "office")
-HABITS = {"hello": 2, "bye": 2, "very": 2, "well": 2, "link": 3, "because": 2, "please": 2, "can_you": 2}
-HABITS |= {
-    "wonder": 2,
-    "thanks": 3,
-    "feeling": 5,
-    "relative": 4,
-    "how_long": 5,
-    "staff": 4,
-    "job": 2,
-    "hobby": 2,
-    "pets": 1,
+# fmt: off
+HABITS = {
+    "hello": 2, "bye": 2, "very": 2, "well": 2, "link": 3, "because": 2, "please": 2, "can_you": 2, "wonder": 2,
+    "thanks": 3, "feeling": 5, "relative": 4, "how_long": 5, "staff": 4, "job": 2, "hobby": 2, "pets": 1,
 }
-"""How many alternatives of a symbol a person makes use of."""
+# fmt: on
+"""How many of a symbol's alternatives a person uses."""
 
 DATE_FORMATS = ("{d} {month} {y}", "{month} {d}", "{d:02d}/{m:02d}/{y}", "{y}-{m:02d}-{d:02d}", "{d}.{m}.{y}")
-MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
 _MAIL_HOSTS = ("example.com", "example.org", "example.net", "mail.example", "post.example")
 
 

@@ -203,9 +203,9 @@ class Choice:
         """Every option as likely as the others."""
         return [self.options[i] for i in rng.integers(len(self.options), size=n)]
 
-    def classes(self, text: str) -> Classes:
+    def classes(self, text: str) -> Classes | None:
         """Its number."""
-        return (self.options.index(text),)
+        return (self.options.index(text),) if text in self.options else None
 
     def text(self, classes: Sequence[int]) -> str:
         """The option."""
@@ -213,12 +213,12 @@ class Choice:
 
 
 # fmt: off
-_NAMES = (
+MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 )
 # fmt: on
-_MONTHS = {"b": tuple(name[:3] for name in _NAMES), "B": _NAMES}
+_MONTHS = {"b": tuple(name[:3] for name in MONTHS), "B": MONTHS}
 #: Elements of a date format: the part each belongs to, and how it is found.
 ELEMENTS = {
     "Y": ("year", "[0-9]{4}"),
@@ -325,39 +325,21 @@ class Date:
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Choice):
     """Characters that follow from the others; drawn and checked by the pattern, which knows the others."""
 
     rule: CheckRule
+
+    @classmethod
+    def of(cls, rule: CheckRule) -> Check:
+        """The field of a rule: a choice among the rule's labels."""
+        return cls(rule.labels, rule)
 
     @property
     def regex(self) -> str:
         """That of the rule."""
         return self.rule.regex
 
-    @property
-    def tail(self) -> None:
-        """Of fixed length."""
-        return
-
-    @property
-    def characters(self) -> frozenset[str]:
-        """Those of the rule."""
-        return frozenset("".join(self.rule.labels))
-
-    @property
-    def parts(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """One."""
-        return (("", self.rule.labels),)
-
     def draw(self, n: int, rng: np.random.Generator) -> list[str]:
         """Nothing: the pattern puts it in."""
         return [""] * n
-
-    def classes(self, text: str) -> Classes | None:
-        """Its place among the rule's characters."""
-        return (self.rule.labels.index(text),) if text in self.rule.labels else None
-
-    def text(self, classes: Sequence[int]) -> str:
-        """The characters."""
-        return self.rule.labels[classes[0]]

@@ -106,7 +106,7 @@ def _field(inside: str) -> Field:
 def _kind(text: str, name: str) -> Kind:
     where = f"field '{name}' of the pattern"
     if text in CHECKS:
-        return Check(CHECKS[text])
+        return Check.of(CHECKS[text])
     if found := _RANGE.fullmatch(text):
         return _range(found[1], found[2], where)
     if found := _RUN.fullmatch(text):
