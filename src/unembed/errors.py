@@ -62,7 +62,7 @@ class PluginError(UnembedError):
 
 
 class RemoteNotAllowedError(UsageError):
-    """Texts would leave this machine and nobody allowed it."""
+    """Texts would leave this machine without permission."""
 
 
 class CannotMeasureError(UnembedError):

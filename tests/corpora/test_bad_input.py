@@ -166,7 +166,7 @@ BAD = {
     "splits that go in circles": (dict_of_itself, {}, "no state.json"),
     "broken state": (saved("{"), {}, "state.json is not a description of a data set"),
     "listed state": (saved("[]"), {}, "not a JSON object"),
-    "state without files": (saved({"_data_files": []}), {}, "names no data files"),
+    "state without files": (saved({"_data_files": []}), {}, "does not list any data files"),
     "state that points elsewhere": (saved({"_data_files": [{"filename": "../x.arrow"}]}), {}, "outside the folder"),
     "state of a lost file": (saved({"_data_files": [{"filename": "x.arrow"}]}), {}, "is not there"),
     "state with an index": (saved({"_indices_data_files": [{"filename": "i"}]}), {}, "flatten_indices"),

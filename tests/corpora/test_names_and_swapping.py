@@ -54,7 +54,7 @@ class TestFinding:
 
     def test_a_file_without_a_name_is_an_error(self, tmp_path):
         (tmp_path / "names.txt").write_text("12\n34\n")
-        with pytest.raises(DataError, match="no name in it"):
+        with pytest.raises(DataError, match="it holds no name"):
             read_names(tmp_path / "names.txt")
 
 

@@ -103,7 +103,7 @@ def test_numbers_that_make_no_sense_are_refused(params, error):
 
 
 def test_plain_vectors_that_tell_no_text_apart_can_t_be_a_measure():
-    with pytest.raises(CannotMeasureError, match="none apart"):
+    with pytest.raises(CannotMeasureError, match="do not tell texts apart"):
         Retrieval().score(material(np.ones((50, 4), np.float32), random(50, 4)))
 
 

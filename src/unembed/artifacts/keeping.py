@@ -3,7 +3,7 @@
 An artifact appears whole, by a rename, and carries a digest of its files that is checked before it is read. Of several
 processes or threads that ask for one at the same time, one makes it while the others wait: a training may take hours
 and leaves partial work that two can't share. The lock goes with the process that holds it, so after a kill the next one
-goes on from the partial work. Where a file system knows no locks each makes its own and the first to rename wins;
+goes on from the partial work. Where a file system has no locks, each makes its own and the first to rename wins;
 partial work is not kept there. Everything is readable for the owner alone.
 """
 
@@ -45,9 +45,9 @@ class Artifacts:
         place = self.folder / key
         if not _is_whole(place, identity):
             with self._bench(key) as bench:
-                # In this order, because where there are no locks somebody may put it in place at any moment.
+                # In this order, because without locks another process may put it in place at any moment.
                 if place.exists() and not _is_whole(place, identity):
-                    warnings.warn(f"{place} is damaged or not ours: it is made again", UnembedWarning, stacklevel=2)
+                    warnings.warn(f"{place} is damaged or foreign: it is made again", UnembedWarning, stacklevel=2)
                     with _telling(self.folder):
                         _remove(place)
                 if not place.exists():
@@ -112,7 +112,7 @@ def _remove(path: Path) -> None:
 
 @contextmanager
 def _telling(folder: Path) -> Iterator[None]:
-    """A folder that can't be written to is told in one line."""
+    """A folder that can't be written to is an error of one line."""
     try:
         yield
     except OSError as error:

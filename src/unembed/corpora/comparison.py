@@ -1,7 +1,7 @@
 """Texts as they are compared: what a reader would take for the same text becomes the same string.
 
 Only for the search for duplicates; no encoder and no attack sees the result. Mark-up and transfer encoding are undone,
-characters nobody sees are taken out, and letters that look alike become one letter.
+invisible characters are taken out, and letters that look alike become one letter.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from unembed.errors import DataError, UnknownNameError
 
 @dataclass(frozen=True)
 class Corpus:
-    """Texts, one id a text, and any number of columns of the same length."""
+    """Texts, one id per text, and any number of columns of the same length."""
 
     texts: list[str]
     ids: list[str]
@@ -27,7 +27,7 @@ class Corpus:
             raise DataError(f"{self.name}: {len(self.texts)} texts but {len(self.ids)} ids")
         for column, values in self.columns.items():
             if len(values) != len(self.texts):
-                raise DataError(f"{self.name}: column '{column}' has {len(values)} of {len(self.texts)} values")
+                raise DataError(f"{self.name}: column '{column}' has {len(values)} values for {len(self.texts)} texts")
 
     @classmethod
     def of(cls, texts: Sequence[str], *, name: str = "corpus", **columns: Sequence[Any]) -> Corpus:

@@ -1,9 +1,9 @@
 """People's names in texts: given as a list, or found by rules without a model.
 
-The finder knows two signs, both in texts with capitals only:
+The finder knows two signs, both only in texts with capitals:
 
 1. A word of the given list (first names, say) that stands with a capital *inside* a sentence, and is hardly
-   ever written in lower case in the same texts: "Rose" in a list of names is no name where "rose" is a flower.
+   ever written in lower case in the same texts: "Rose" in a list of names is not a name where "rose" is a flower.
 2. A word with a capital that follows a title or a name of the first kind and is never written in lower case:
    last names need no list.
 
@@ -52,7 +52,7 @@ def read_names(path: str | Path, column: str | None = None) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(" ".join(t.split()) for t in read_corpus(str(path), column=column).texts))
     named = tuple(n for n in names if (found := words(n)) and any(map(str.isalpha, found[-1])))
     if not named:
-        raise DataError(f"{path}: no name in it; write one name a line")
+        raise DataError(f"{path}: it holds no name; write one name per line")
     return named
 
 

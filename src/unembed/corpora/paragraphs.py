@@ -40,7 +40,7 @@ class Paragraphs:
     """Paragraphs and the sentences they are made of: one to many."""
 
     paragraphs: Corpus
-    """One text a paragraph, with the document's column."""
+    """One text per paragraph, with the document's column."""
     sentences: Corpus
     """The sentences, in order, with their own columns and ``paragraph``, the id of theirs."""
     rows: tuple[tuple[int, ...], ...]
@@ -79,7 +79,7 @@ def sentence_ends(text: str) -> list[int]:
 
 
 def cut_into_sentences(corpus: Corpus) -> Corpus:
-    """One row a sentence; ids are the text's id and the sentence's number; columns are repeated."""
+    """One row per sentence; ids are the text's id and the sentence's number; columns are repeated."""
     parts = [(row, n, s) for row, text in enumerate(corpus.texts) for n, s in enumerate(split_sentences(text))]
     return Corpus(
         [s for _, _, s in parts],

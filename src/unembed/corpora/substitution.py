@@ -107,7 +107,7 @@ def noun_like(texts: Iterable[str], *, min_count: int = 3, share: float = 0.2) -
 
 
 def contains_keyword(texts: Sequence[str], keywords: Sequence[str]) -> BoolArray:
-    """Which text holds which keyword as whole words, in any case: ``[texts, keywords]``."""
+    """Which text holds which keyword as whole words, upper or lower case: ``[texts, keywords]``."""
     keys = [_keyword_words(keyword) for keyword in keywords]
     single: dict[str, list[int]] = {}
     for column, key in enumerate(keys):

@@ -1,7 +1,7 @@
 """Which class each word of a vocabulary belongs to: names, numbers, other; or parts of speech.
 
 Words are classed by how they stand in the texts, most frequent use first, because sets of words are what is
-scored. ``"rules"`` needs nothing but a list of names. ``"textblob"`` uses the English tagger of that package,
+scored. ``"rules"`` needs only a list of names. ``"textblob"`` uses the English tagger of that package,
 if it is installed: its lexicon comes with it, nothing is downloaded.
 """
 
@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
 
 from unembed.corpora.names import find_names
 from unembed.corpora.words import fold, stop_words
@@ -24,7 +23,7 @@ _TAGS = {"NNP": "names", "NN": "nouns", "VB": "verbs", "JJ": "adjectives", "RB":
 def word_classes(
     texts: Sequence[str], vocabulary: Sequence[str], how: str, *, names: Sequence[str] = (), language: str = "en"
 ) -> list[str]:
-    """One class a word of the vocabulary; function words get ""."""
+    """One class per word of the vocabulary; function words get ""."""
     if how not in TAGGERS:
         raise UnknownNameError("way to class words", how, TAGGERS)
     function = stop_words(language)
@@ -52,13 +51,9 @@ def _by_tags(texts: Sequence[str], vocabulary: Sequence[str], language: str) -> 
                 uses[key][_class_of(penn)] += 1
     # A word that stands in none of the texts is classed as it is alone.
     return [
-        uses[word].most_common(1)[0][0] if uses[word] else next(iter(_classes(tag(word))), "other")
+        uses[word].most_common(1)[0][0] if uses[word] else next((_class_of(penn) for _, penn in tag(word)), "other")
         for word in vocabulary
     ]
-
-
-def _classes(tagged: Any) -> list[str]:
-    return [_class_of(penn) for _, penn in tagged]
 
 
 def _class_of(penn: str) -> str:

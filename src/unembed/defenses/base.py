@@ -1,8 +1,8 @@
 """The contract of a defense on vectors: ``fit`` on what the owner holds, ``transform`` whatever is stored.
 
-What a defense draws at random hangs on its key and on the id of a record, never on the order of calls: the same record
-gets the same noise whether it is stored alone, in a batch, today or tomorrow. Averaging over repeated calls is then no
-attack, and a store can be filled by several machines.
+What a defense draws at random depends on its key and on a record's id, never on the order of calls: the same record
+gets the same noise whether it is stored alone, in a batch, today or tomorrow. Averaging over repeated calls then gains
+nothing, and a store can be filled by several machines.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Defense(Protocol):
         ...
 
     def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
-        """Defended vectors: a row for each row, whose id stands at the same place."""
+        """Defended vectors, one per row; ``ids`` are the records' ids in the same order."""
         ...
 
 

@@ -40,7 +40,7 @@ __all__ = [
     "new_encoder",
 ]
 
-#: The encoder an audit uses when nobody names another; its weights come with ``unembed[standard]``.
+#: The encoder an audit uses unless another is named; its weights come with ``unembed[standard]``.
 DEFAULT_ENCODER = "minilm"
 
 

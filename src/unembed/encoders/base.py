@@ -109,7 +109,7 @@ class LimitedEncoder(Encoder, Protocol):
     """An encoder that reads a text up to a number of tokens, and can say what it leaves out."""
 
     def seen(self, texts: Sequence[str], *, role: str = "document") -> Seen | None:
-        """How much of each text is read, without encoding it; None: this model names no limit."""
+        """How much of each text is read, without encoding it; None: this model states no limit."""
         ...
 
 

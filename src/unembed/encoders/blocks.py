@@ -61,7 +61,7 @@ def read_hashes(path: Path) -> tuple[list[bytes], int]:
             magic, rows, dimension, checksum = _HEAD.unpack(head)
             size = path.stat().st_size
             if magic != _MAGIC or size != _HEAD.size + rows * (_HASH + 4 * dimension):
-                raise DamagedBlockError(f"{path.name} is cut short or no block")
+                raise DamagedBlockError(f"{path.name} is cut short or not a block")
             found = hashlib.sha256(struct.pack("<II", rows, dimension))
             names = stream.read(rows * _HASH)
             found.update(names)

@@ -26,10 +26,10 @@ class CallableEncoder(Parametrised):
             ``path/to/file.py:name``. A class is made without arguments. It receives a list of texts, and
             ``role`` if it takes a parameter of that name.
         name: shown in reports.
-        version: what identifies the function; without it nobody can know that it still gives the same
-            vectors, so none is cached.
+        version: what identifies the function. Without it there is no way to know that it still gives the same
+            vectors, so they are not cached.
         normalise: unit L2 norm.
-        batch_size: texts a call; all at once unless given.
+        batch_size: texts per call; all at once unless given.
     """
 
     shorthand: ClassVar[str] = "function"
@@ -129,7 +129,7 @@ def unit_norm(vectors: DenseVectors) -> DenseVectors:
 def _find(reference: str) -> Any:
     place, colon, attribute = reference.rpartition(":")
     if not colon or not place or not attribute:
-        raise UsageError(f"'{reference}' names no callable: write module:name or path/to/file.py:name")
+        raise UsageError(f"'{reference}' does not name a callable: write module:name or path/to/file.py:name")
     if place.endswith(".py"):
         files: Registry[Any] = Registry("callable", {})
         return files.get(f"{Path(place)}:{attribute}")

@@ -54,7 +54,7 @@ class DbowInference:
         output: syn1neg of the trained model, one row per word.
         counts: occurrences of each word in the training texts.
         sample: sub-sampling threshold.
-        negatives: random words a step.
+        negatives: random words per step.
         epochs: passes over a text.
         learning_rate: of the first pass; the last has 1e-4.
         seed: of everything random, together with the text.

@@ -67,8 +67,8 @@ class Doc2VecEncoder(GensimEncoder):
         left = float((keep_probability(counts, self.sample) * counts).sum()) / len(texts)
         if left < 1:
             warnings.warn(
-                f"sub-sampling with sample={self.sample:g} leaves {left:.2f} words a text and pass: raise sample for a "
-                "small collection (0 turns it off)",
+                f"sub-sampling with sample={self.sample:g} leaves {left:.2f} words per text and pass: raise sample for "
+                "a small collection (0 turns it off)",
                 UnembedWarning,
                 stacklevel=2,
             )

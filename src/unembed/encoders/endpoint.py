@@ -69,7 +69,7 @@ class EndpointEncoder(Parametrised):
     """
 
     shorthand: ClassVar[str] = "base_url"
-    #: Whether answers in another order than the texts are noticed here, so that nobody else has to look for them.
+    #: Answers in another order than the texts are noticed here, so callers need not check for them.
     checks_order: ClassVar[bool] = True
 
     base_url: str = field(kw_only=False)
@@ -237,7 +237,7 @@ class EndpointEncoder(Parametrised):
         httpx = load_httpx()
         try:
             url = httpx.URL(self.base_url)
-            # As whoever looks the name up will read it: parts may be empty, too long or not what punycode allows.
+            # As the name will be looked up: parts may be empty, too long or not what punycode allows.
             _ = url.host, url.raw_host.decode().encode("idna")
         except (httpx.InvalidURL, UnicodeError):
             url = httpx.URL()

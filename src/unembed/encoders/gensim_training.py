@@ -29,7 +29,7 @@ def require_gensim(feature: str) -> Any:
 
 
 def read_words(texts: Sequence[str]) -> list[list[str]]:
-    """Each text as its words; equal words share one object, so a corpus costs eight bytes a word."""
+    """Each text as its words; equal words share one object, so a corpus costs eight bytes per word."""
     seen: dict[str, str] = {}
     return [[seen.setdefault(word, word) for word in words(text)] for text in texts]
 

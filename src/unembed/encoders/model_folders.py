@@ -5,12 +5,51 @@ Nothing is downloaded unless the caller says so.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
+from functools import cached_property
 from pathlib import Path
+from typing import Any, ClassVar
 
-from unembed.errors import DataError, MissingExtraError, UsageError
+from unembed.encoders.torch_encoding import PRECISIONS, Precision
+from unembed.errors import DataError, MissingExtraError, UnknownNameError, UsageError
+from unembed.params import Parametrised
 
 #: What is fetched when a download was allowed; pickled weights only where nothing else exists.
 _SAFE_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
+
+
+class LocalModel(Parametrised):
+    """An encoder whose pretrained model lies on this machine, and is loaded when it first encodes."""
+
+    shorthand: ClassVar[str] = "model"
+    family: ClassVar[str]
+
+    model: str = field(kw_only=False)
+    normalise: bool = False
+    max_tokens: int | None = None
+    dtype: Precision = "float32"
+    device: str = "auto"
+    revision: str | None = None
+    prompts: Mapping[str, str] | None = None
+    allow_download: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Parameters only: a worker process loads the weights itself."""
+        return self.get_params()
+
+    @cached_property
+    def _folder(self) -> Path:
+        return locate_model(self.model, revision=self.revision, allow_download=self.allow_download)
+
+    @property
+    def _display_name(self) -> str:
+        given = Path(self.model).expanduser()
+        return f"{self.family}:{given.resolve().name if given.is_dir() else self.model}"
+
+    def _check_precision(self) -> None:
+        if self.dtype not in PRECISIONS:
+            raise UnknownNameError("dtype", str(self.dtype), PRECISIONS)
 
 
 def locate_model(model: str | Path, *, revision: str | None = None, allow_download: bool = False) -> Path:

@@ -44,7 +44,7 @@ def read_facts(folder: Path) -> ModelFacts:
     try:
         dimension, layers = int(config.hidden_size), int(config.num_hidden_layers)
     except (AttributeError, TypeError):
-        raise DataError(f"{folder}/config.json names no hidden size or number of layers") from None
+        raise DataError(f"{folder}/config.json does not state a hidden size and a number of layers") from None
     limits = []
     positions = getattr(config, "max_position_embeddings", None)
     if isinstance(positions, int) and positions > 0:

@@ -4,62 +4,46 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from unembed.encoders.base import DenseVectors, EncoderCard, Seen
 from unembed.encoders.digests import MODEL_FILES, folder_digest
-from unembed.encoders.model_folders import locate_model
+from unembed.encoders.model_folders import LocalModel
 from unembed.encoders.model_loading import first_line, quiet_transformers, seen_by
-from unembed.encoders.torch_encoding import PRECISIONS, Precision, without_surrogates
-from unembed.errors import DataError, MissingExtraError, UnknownNameError, UsageError
+from unembed.encoders.torch_encoding import without_surrogates
+from unembed.errors import DataError, MissingExtraError, UsageError
 from unembed.nn.device import pick_device
-from unembed.params import Parametrised
 
 #: Beside the transformer's files: the list of modules, their settings, and the prompts.
 _FILES = (*MODEL_FILES, "modules.json", "sentence_bert_config.json", "config_sentence_transformers.json")
 
 
-class SentenceTransformerEncoder(Parametrised):
+class SentenceTransformerEncoder(LocalModel):
     """A sentence-transformers model by hub name or folder.
 
     ``prompts`` go before the texts by role and take the place of the model's own; ``truncate_dim`` keeps
     the first dimensions; ``normalise`` scales to unit norm even where the model does not.
     """
 
-    shorthand: ClassVar[str] = "model"
+    family: ClassVar[str] = "sentence-transformer"
 
-    model: str = field(kw_only=False)
-    normalise: bool = False
     truncate_dim: int | None = None
-    max_tokens: int | None = None
-    dtype: Precision = "float32"
-    device: str = "auto"
-    revision: str | None = None
-    prompts: Mapping[str, str] | None = None
     batch_size: int = 64
-    allow_download: bool = False
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Parameters only: a worker process loads the weights itself."""
-        return self.get_params()
 
     @cached_property
     def card(self) -> EncoderCard:
         """What this encoder is."""
-        given = Path(self.model).expanduser()
         prompts = {r: p for r in ("document", "query") if (p := self._prompt(r))} | dict(self.prompts or {})
         options = {
             "prompts": json.dumps(prompts, sort_keys=True),
             "truncate_dim": str(self.truncate_dim or ""),
         }
         return EncoderCard(
-            name=f"sentence-transformer:{given.resolve().name if given.is_dir() else self.model}",
-            family="sentence-transformer",
+            name=self._display_name,
+            family=self.family,
             digest=folder_digest(self._folder, _FILES, recursive=True),
             dimension=int(self.encode(["dimension"]).shape[1]),
             normalised=self.normalise or self._normalises,
@@ -85,20 +69,15 @@ class SentenceTransformerEncoder(Parametrised):
         return np.ascontiguousarray(found, dtype=np.float32)
 
     def seen(self, texts: Sequence[str], *, role: str = "document") -> Seen | None:
-        """How much of each text the model reads; None for a model that names no limit."""
+        """How much of each text the model reads; None for a model that states no limit."""
         limit, tokenizer = self._loaded.max_seq_length, getattr(self._loaded, "tokenizer", None)
         if limit is None or not hasattr(tokenizer, "is_fast"):
             return None
         return seen_by(tokenizer, [without_surrogates(t) for t in texts], limit, self._prompt(role))
 
     @cached_property
-    def _folder(self) -> Path:
-        return locate_model(self.model, revision=self.revision, allow_download=self.allow_download)
-
-    @cached_property
     def _loaded(self) -> Any:
-        if self.dtype not in PRECISIONS:
-            raise UnknownNameError("dtype", str(self.dtype), PRECISIONS)
+        self._check_precision()
         folder = self._folder
         try:
             from sentence_transformers import SentenceTransformer

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,24 +17,15 @@ import numpy as np
 
 from unembed.encoders.base import DenseVectors, EncoderCard, Seen
 from unembed.encoders.digests import folder_digest
-from unembed.encoders.model_folders import locate_model, require_weights
+from unembed.encoders.model_folders import LocalModel, require_weights
 from unembed.encoders.model_loading import FolderTokeniser, ModelFacts, load_body, read_facts
-from unembed.encoders.torch_encoding import (
-    POOLINGS,
-    PRECISIONS,
-    PooledModel,
-    Pooling,
-    Precision,
-    default_batch_tokens,
-    without_surrogates,
-)
+from unembed.encoders.torch_encoding import POOLINGS, PooledModel, Pooling, default_batch_tokens, without_surrogates
 from unembed.errors import UnknownNameError, UsageError
 from unembed.files import opened
 from unembed.nn.device import pick_device
-from unembed.params import Parametrised
 
 
-class TransformerEncoder(Parametrised):
+class TransformerEncoder(LocalModel):
     """A pretrained language model whose token outputs are pooled into one vector.
 
     Args:
@@ -44,7 +34,7 @@ class TransformerEncoder(Parametrised):
         pooling: ``mean`` of all tokens, the ``first`` or the ``last`` one.
         normalise: unit L2 norm.
         max_tokens: longer texts are cut; the model's own limit unless given.
-        dtype: of the weights; vectors are float32 in any case.
+        dtype: of the weights; vectors are always float32.
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ``mps``.
         revision: of a hub model.
         prompts: text put before each text, by role.
@@ -52,24 +42,11 @@ class TransformerEncoder(Parametrised):
         allow_download: whether a hub model may be fetched.
     """
 
-    shorthand: ClassVar[str] = "model"
     family: ClassVar[str] = "transformer"
 
-    model: str = field(kw_only=False)
     layer: int = -1
     pooling: Pooling = "mean"
-    normalise: bool = False
-    max_tokens: int | None = None
-    dtype: Precision = "float32"
-    device: str = "auto"
-    revision: str | None = None
-    prompts: Mapping[str, str] | None = None
     batch_tokens: int | None = None
-    allow_download: bool = False
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Parameters only: a worker process loads the weights itself."""
-        return self.get_params()
 
     @cached_property
     def card(self) -> EncoderCard:
@@ -143,10 +120,6 @@ class TransformerEncoder(Parametrised):
         return [i[before : len(i) - after] for i in ids]
 
     @cached_property
-    def _folder(self) -> Path:
-        return locate_model(self.model, revision=self.revision, allow_download=self.allow_download)
-
-    @cached_property
     def _facts(self) -> ModelFacts:
         return read_facts(self._folder)
 
@@ -170,11 +143,6 @@ class TransformerEncoder(Parametrised):
         )
 
     @property
-    def _display_name(self) -> str:
-        given = Path(self.model).expanduser()
-        return f"{self.family}:{given.resolve().name if given.is_dir() else self.model}"
-
-    @property
     def _token_limit(self) -> int:
         if self.max_tokens is None:
             return self._facts.max_tokens
@@ -185,8 +153,7 @@ class TransformerEncoder(Parametrised):
     def _check_choices(self) -> None:
         if self.pooling not in POOLINGS:
             raise UnknownNameError("pooling", str(self.pooling), POOLINGS)
-        if self.dtype not in PRECISIONS:
-            raise UnknownNameError("dtype", str(self.dtype), PRECISIONS)
+        self._check_precision()
         if self.batch_tokens is not None and self.batch_tokens < 1:
             raise UsageError("batch_tokens must be at least 1")
 

@@ -97,7 +97,7 @@ class UseLiteEncoder(Parametrised):
         return [self._tokeniser.ids(without_surrogates(text))[: self.max_tokens] for text in texts]
 
     def seen(self, texts: Sequence[str], *, role: str = "document") -> Seen:
-        """How much of each text the model reads, in word pieces; a word of which pieces are cut off is not read."""
+        """How much of each text the model reads, in word pieces; a word that is cut in two counts as not read."""
         rows = np.array([self._seen(without_surrogates(text)) for text in texts], dtype=np.int64).reshape(-1, 2)
         return Seen(self.max_tokens, rows[:, 0], np.minimum(rows[:, 0], self.max_tokens), rows[:, 1])
 

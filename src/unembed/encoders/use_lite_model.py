@@ -1,6 +1,6 @@
 """Universal Sentence Encoder lite in torch: two transformer layers, mean over tokens, a tanh layer.
 
-The limit is its matrix products, 9.3 MFLOP a token (4.65 M weights outside the word table, each used once); attention
+The limit is its matrix products, 9.3 MFLOP per token (4.65 M weights outside the word table, each used once); attention
 over at most 128 tokens adds little, and padding is kept small by batches of like length.
 """
 
@@ -26,7 +26,7 @@ class UseLiteModel:
 
     @property
     def words(self) -> torch.Tensor:
-        """The word vectors, one row a piece."""
+        """The word vectors, one row per piece."""
         return self._w["words"]
 
     def mean(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

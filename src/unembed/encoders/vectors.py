@@ -26,8 +26,8 @@ class VectorsEncoder(Parametrised):
     """Answers with stored vectors; a text it has no vector for can't be encoded.
 
     ``fit(texts)`` states which texts the rows belong to: as many, in the same order. A text that occurs
-    several times must have the same vector each time, because otherwise the vectors are no function of the
-    text; then only ``vectors_for_rows`` can serve them.
+    several times must have the same vector each time, because otherwise a text does not determine its
+    vector; then only ``vectors_for_rows`` can serve them.
 
     Args:
         vectors: a file (see ``vector_files``) or an array [n, d].

@@ -1,6 +1,6 @@
-"""A labelled column of the user's: how well do vectors still tell its values apart?
+"""A labelled column of the user's: how well can its values still be told from the vectors?
 
-The opposite of the game of attributes, with the same figures: there a value that is told is a leak, here it is the use
+The opposite of the game of attributes, with the same figures: there a value that can be told is a leak, here it is what
 the vectors are kept for.
 """
 
@@ -64,7 +64,7 @@ class Column(Parametrised):
     def _labelled(self, material: UtilityMaterial) -> tuple[IntArray, IntArray, tuple[str, ...]]:
         """Rows with a value that every fold can hold, their labels, and the values."""
         if self.folds < 2:
-            raise UsageError(f"'folds' of the utility task 'column' is at least 2, not {self.folds}")
+            raise UsageError(f"'folds' of the utility task 'column' must be at least 2, not {self.folds}")
         values = material.corpus.column(self.column)
         if holds_quantities(values):
             raise CannotMeasureError(f"column '{self.column}' holds quantities: name one whose values are classes")

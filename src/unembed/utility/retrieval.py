@@ -60,7 +60,9 @@ class Retrieval(Parametrised):
         found = [self._kept(_similar(plain, rows), _similar(variant, rows)) for rows in blocks]
         recall, order, near = (np.concatenate(part) for part in zip(*found, strict=True))
         if (near == n - 1).all():
-            raise CannotMeasureError("no text is nearer to another than the rest: the plain vectors tell none apart")
+            raise CannotMeasureError(
+                "no text is nearer to another than the rest: plain vectors do not tell texts apart"
+            )
         groups = None if material.groups is None else [material.groups[i] for i in asked]
 
         def work_out() -> Detail:
@@ -76,7 +78,9 @@ class Retrieval(Parametrised):
     def _check(self, n: int) -> None:
         for name in ("k", "queries"):
             if getattr(self, name) < 1:
-                raise UsageError(f"'{name}' of the utility task 'retrieval' is at least 1, not {getattr(self, name)}")
+                raise UsageError(
+                    f"'{name}' of the utility task 'retrieval' must be at least 1, not {getattr(self, name)}"
+                )
         if n < self.k + 2:
             raise CannotMeasureError(f"{n} texts are too few to look for the {self.k} nearest: lower k or add texts")
 

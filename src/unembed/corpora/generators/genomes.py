@@ -13,7 +13,7 @@ NUCLEOTIDES = "ACGT"
 def generate_genomes(
     n: int, *, seed: int = 0, length: int = 20, motif: str | None = None, motif_at: int | None = None
 ) -> Corpus:
-    """``n`` random sequences; one column a position, ``position_0`` and on, holds its nucleotide.
+    """``n`` random sequences; one column per position, from ``position_0`` on, holds its nucleotide.
 
     Args:
         n: How many.

@@ -93,7 +93,7 @@ class Run:
 
     @property
     def parts(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """One part a position; where the run may be over already, that is a class of its own."""
+        """One part per position; where the run may have ended, the end is a class of its own."""
         if self.most == 1:
             return (("", tuple(self.alphabet)),)
         ended = (*self.alphabet, END)

@@ -141,7 +141,7 @@ def _alphabet(text: str, where: str) -> str:
         if at + 2 < len(text) and text[at + 1] == "-":
             low, high = ord(text[at]), ord(text[at + 2])
             if low > high or high - low > MOST_OPTIONS:
-                raise UsageError(f"{where}: '{text[at : at + 3]}' is no range of characters")
+                raise UsageError(f"{where}: '{text[at : at + 3]}' is not a range of characters")
             letters += [chr(c) for c in range(low, high + 1)]
             at += 3
         else:
@@ -221,12 +221,12 @@ def _check_endings(pieces: list[str | Field]) -> None:
         if then is None:
             if not all(c.isascii() and c.isalnum() for c in tail):
                 raise UsageError(
-                    f"the end of field '{name}' can't be told: of varying length and last, it may hold letters and "
-                    "digits only"
+                    f"the end of field '{name}' is ambiguous: it comes last and its length varies, so it may hold only "
+                    "letters and digits"
                 )
         elif isinstance(then, Field) or then[0] in tail:
             raise UsageError(
-                f"the end of field '{name}' can't be told: of varying length, it needs a fixed character behind it "
+                f"the end of field '{name}' is ambiguous: its length varies, so it needs a fixed character behind it "
                 "that it can't hold itself"
             )
 

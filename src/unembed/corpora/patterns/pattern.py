@@ -18,7 +18,7 @@ from unembed.errors import UnknownNameError, UsageError
 IntArray = NDArray[np.int64]
 Problem = Literal["impossible value", "wrong check digit"]
 
-# A secret stands alone: it is no part of a longer word, number or address.
+# A secret stands alone: it is not part of a longer word, number or address.
 _BEFORE, _AFTER = r"(?<!\w)(?<!\w[.@+-])", r"(?!\w)(?![.@-]\w)"
 
 
@@ -165,7 +165,7 @@ class Pattern:
     def values(self, classes: Sequence[int], parts: Sequence[int]) -> dict[str, str] | None:
         """The fields that some parts with these classes make; None where a field has no such value.
 
-        Fields of which not all parts are given are left out.
+        Fields that lack a part are left out.
         """
         given = {int(p): int(c) for p, c in zip(parts, classes, strict=True)}
         found = {}

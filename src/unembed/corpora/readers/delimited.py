@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from unembed.corpora.readers.fields import Field, check_names, looks_numeric
 from unembed.corpora.readers.options import ReadOptions
-from unembed.corpora.readers.sniff import find_delimiter
 from unembed.corpora.readers.stream import lines
 from unembed.errors import DataError
 
 _SNIFF_LINES = 200
+_DELIMITERS = (",", ";", "\t", "|")
 
 
 def delimiter_of(path: Path, options: ReadOptions) -> str:
@@ -24,7 +24,31 @@ def delimiter_of(path: Path, options: ReadOptions) -> str:
     if options.format == "tsv":
         return "\t"
     first = list(islice(lines(path, options, limit=options.max_line, keep_ends=True), _SNIFF_LINES))
-    return find_delimiter(first, quotes=options.quotes)
+    return _find_delimiter(first, quotes=options.quotes)
+
+
+def _find_delimiter(lines: Sequence[str], *, quotes: bool) -> str:
+    """The delimiter under which the first lines have the same number of cells, and the most of them."""
+    best, most = ",", 1
+    for delimiter in _DELIMITERS:
+        widths = _widths(lines, delimiter, quotes)
+        if len(widths) == 1 and max(widths) > most:
+            best, most = delimiter, max(widths)
+    return best
+
+
+def _widths(lines: Sequence[str], delimiter: str, quotes: bool) -> set[int]:
+    try:
+        rows = [
+            row
+            for row in csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE)
+            if row
+        ]
+    except csv.Error:
+        return set()
+    if len(rows) > 2:
+        rows = rows[:-1]  # the sample may end inside the last row
+    return {len(row) for row in rows}
 
 
 def rows(path: Path, options: ReadOptions, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:

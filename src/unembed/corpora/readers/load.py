@@ -133,7 +133,7 @@ def read_corpus_with_report(
     options = ReadOptions(format, encoding, delimiter, quotes, max_cell)
     source = find_source(path, options)
     options = _resolved(options, source)
-    fields = _fields(source, options)
+    fields: list[Field] = _READERS[source.format].fields(source.files[0], options)
     chosen = choose_text_column(fields, source.name) if column is None else column
     extra = [name for name in dict.fromkeys(columns or ()) if name not in (chosen, id_column)]
     wanted = list(dict.fromkeys([chosen, *extra, *([id_column] if id_column else [])]))
@@ -186,11 +186,6 @@ def read_corpus_with_report(
 
 def _resolved(options: ReadOptions, source: Source) -> ReadOptions:
     return dataclasses.replace(options, format=source.format)
-
-
-def _fields(source: Source, options: ReadOptions) -> list[Field]:
-    fields: list[Field] = _READERS[source.format].fields(source.files[0], options)
-    return fields
 
 
 def _rows(source: Source, options: ReadOptions, columns: list[str] | None) -> Iterator[dict[str, Any]]:

@@ -94,7 +94,7 @@ def _folder(folder: Path, split: str | None, options: ReadOptions) -> Source:
 
 def _choose_split(folder: Path, names: list[str], split: str | None) -> str:
     if not names:
-        raise DataError(f"{folder.name}/dataset_dict.json names no splits")
+        raise DataError(f"{folder.name}/dataset_dict.json does not list any splits")
     if split is None:
         if len(names) > 1:
             raise UsageError(f"{folder.name} has several splits ({', '.join(names)}); choose one: {folder}#{names[0]}")
@@ -114,7 +114,7 @@ def _saved_dataset(folder: Path) -> Source:
     names = [e.get("filename") for e in entries if isinstance(e, dict)] if isinstance(entries, list) else []
     files = [_inside(folder, name) for name in names if isinstance(name, str)]
     if not files:
-        raise DataError(f"{folder.name}/state.json names no data files")
+        raise DataError(f"{folder.name}/state.json does not list any data files")
     for file in files:
         check_file(file)
     return Source(folder.name, "arrow", tuple(files))
