@@ -232,16 +232,15 @@ class AttributeGame(Parametrised):
         parts = _class_parts(truth, guess)
 
         def work_out() -> Detail:
-            rng = generator(seed, "attribute", "judge")
             slices = _by_class(truth, guess)
             exposed = sum(bool(s.clear) for s in slices)
-            secondary = {**_shares(truth, guess, rng), "classes_recognised": wilson(exposed, len(slices))}
+            secondary = {**_shares(truth, guess), "classes_recognised": wilson(exposed, len(slices))}
             if truth.reading is not None:
                 read = Scores(_class_parts(truth, truth.reading), macro_recall, truth.groups)
                 here = Scores(parts, macro_recall, truth.groups)
-                secondary["text_cnn_balanced_accuracy"] = read.estimate(rng)
-                secondary |= {f"text_cnn_{k}": e for k, e in _shares(truth, truth.reading, rng).items()}
-                secondary["more_than_text_cnn"] = here.excess_over(read, rng)
+                secondary["text_cnn_balanced_accuracy"] = read.estimate()
+                secondary |= {f"text_cnn_{k}": e for k, e in _shares(truth, truth.reading).items()}
+                secondary["more_than_text_cnn"] = here.excess_over(read)
             return Detail(secondary, slices)
 
         return Scores(parts, macro_recall, truth.groups, work_out)
@@ -316,11 +315,11 @@ def _class_parts(truth: AttributeTruth, guess: AttributeGuess) -> NDArray[np.flo
     return np.hstack([member * top_k_hits(guess, truth.labels, 1)[:, None], member])
 
 
-def _shares(truth: AttributeTruth, guess: AttributeGuess, rng: np.random.Generator) -> dict[str, Estimate]:
+def _shares(truth: AttributeTruth, guess: AttributeGuess) -> dict[str, Estimate]:
     """Share of targets whose class is named, and is among the first five where there are more."""
-    found = {"accuracy": mean(top_k_hits(guess, truth.labels, 1), rng=rng, groups=truth.groups)}
+    found = {"accuracy": mean(top_k_hits(guess, truth.labels, 1), groups=truth.groups)}
     if len(truth.classes) > 5:
-        found["top5_accuracy"] = mean(top_k_hits(guess, truth.labels, 5), rng=rng, groups=truth.groups)
+        found["top5_accuracy"] = mean(top_k_hits(guess, truth.labels, 5), groups=truth.groups)
     return found
 
 

@@ -235,15 +235,15 @@ class Scores:
         labels = None if self.groups is None else numbered(self.groups)
         return spread(np.asarray(self.parts, dtype=np.float64), self.statistic, labels, rate=self.rate)
 
-    def estimate(self, rng: np.random.Generator | None = None) -> Estimate:
-        """The metric with its interval; nothing is drawn at random, so ``rng`` may be left out."""
+    def estimate(self) -> Estimate:
+        """The metric with its interval."""
         return interval(self._spread, len(self.parts)) if len(self.parts) else undefined()
 
     def variance_against(self, other: Scores) -> float:
         """How much chance among the targets lets this guess and another one on the same targets differ."""
         return self._spread.variance_against(other._spread)
 
-    def excess_over(self, floor: Scores, rng: np.random.Generator | None = None) -> Estimate:
+    def excess_over(self, floor: Scores) -> Estimate:
         """This guess minus another one on the same targets, with a paired interval."""
         return difference(self._spread, floor._spread, len(self.parts)) if len(self.parts) else undefined()
 

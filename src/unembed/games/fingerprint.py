@@ -29,7 +29,7 @@ from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Lineu
 from unembed.games.claims import Figures
 from unembed.games.rows import hold_back, stack_rows
 from unembed.games.threat import Adversary
-from unembed.metrics.estimate import share
+from unembed.metrics.estimate import mean
 from unembed.metrics.spread import FloatArray, Rates
 from unembed.params import Parametrised
 from unembed.seeds import generator
@@ -182,7 +182,7 @@ class FingerprintGame(Parametrised):
         def work_out() -> Detail:
             rng = generator(seed, "fingerprint", "judge")
             others = np.flatnonzero(~mine)
-            secondary = {"others_taken_for_it": share(said[others], rng=rng, groups=_groups(truth, others))}
+            secondary = {"others_taken_for_it": mean(said[others], groups=_groups(truth, others))}
             for place, size in enumerate(SETS):
                 sets = _sets(np.flatnonzero(mine), size, rng)
                 if not len(sets):
@@ -195,12 +195,12 @@ class FingerprintGame(Parametrised):
                 if needed is not None:
                     told["named_rightly"] = first * (evidence[:, own] >= needed[own])
                 for what, hits in told.items():
-                    secondary[f"{what}_of_{size}"] = share(hits, rng=rng, groups=groups)
+                    secondary[f"{what}_of_{size}"] = mean(hits, groups=groups)
             slices = []
             for i, name in enumerate(truth.encoders):
                 made = np.flatnonzero(truth.labels == i)
                 floor = float(named[truth.labels != i, i].mean())
-                estimate = share(named[made, i], rng=rng, groups=_groups(truth, made))
+                estimate = mean(named[made, i], groups=_groups(truth, made))
                 slices.append(SliceScore("encoder", name, estimate, floor))
             return Detail(secondary, tuple(sorted(slices, key=lambda s: s.name != truth.encoders[own])))
 

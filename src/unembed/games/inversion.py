@@ -241,7 +241,7 @@ class InversionGame(Parametrised):
         content[:, sets.PRESENT] += truth.outside[:, 1]
 
         def work_out() -> Detail:
-            return detail(truth, guess, pieces, every=every, content=content, inside=inside, seed=seed)
+            return detail(truth, guess, pieces, every=every, content=content, inside=inside)
 
         return Scores(content, sets.f1, truth.groups, work_out)
 

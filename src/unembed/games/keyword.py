@@ -43,7 +43,7 @@ from unembed.games.planting import Kind, Planted, write_codes
 from unembed.games.threat import Adversary
 from unembed.games.unseen import unread_keywords
 from unembed.metrics.classes import macro_recall
-from unembed.metrics.estimate import bootstrap, wilson
+from unembed.metrics.estimate import estimate_of, wilson
 from unembed.params import Parametrised
 from unembed.seeds import generator
 
@@ -224,8 +224,7 @@ class KeywordGame(Parametrised):
             best = np.argmax([hits.sum(axis=0) for hits in each], axis=0)
             chosen = np.stack([each[epoch][:, column] for column, epoch in enumerate(best)], axis=1)
             found = np.hstack([chosen, truth.asked]).astype(np.float64)
-            rng = generator(seed, "best epoch")
-            secondary["best_epoch_accuracy"] = bootstrap(found, macro_recall, rng=rng, groups=truth.groups)
+            secondary["best_epoch_accuracy"] = estimate_of(found, macro_recall, groups=truth.groups)
             return Detail(secondary, tuple(slices))
 
         return Scores(parts, macro_recall, truth.groups, work_out)

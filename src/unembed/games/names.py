@@ -32,7 +32,7 @@ from unembed.games.inversion import InversionGuess, InversionKnowledge, knowledg
 from unembed.games.listed_names import NamesOptions, listed_names
 from unembed.games.rows import hold_back
 from unembed.games.threat import Adversary
-from unembed.metrics.estimate import Estimate, ratio, share, wilson
+from unembed.metrics.estimate import Estimate, mean, ratio, wilson
 from unembed.params import Parametrised
 from unembed.seeds import generator
 
@@ -231,18 +231,18 @@ class NamesGame(Parametrised):
         hits = said(rows, truth.name[rows])
 
         def work_out() -> Detail:
-            return self._detail(truth, said, seed)
+            return self._detail(truth, said)
 
         parts = np.stack([hits, np.ones(len(rows))], axis=1).astype(np.float64)
         return Scores(parts, ratio, [truth.groups[int(i)] for i in rows], work_out)
 
-    def _detail(self, truth: NamesTruth, said: Said, seed: int) -> Detail:
+    def _detail(self, truth: NamesTruth, said: Said) -> Detail:
         def rate(rows: IntArray, hits: NDArray[np.bool_]) -> Estimate:
-            """Wilson's interval where the vectors come from different sentences, else a bootstrap over them."""
+            """Wilson's interval where the vectors come from different sentences, else the jackknife over them."""
             groups = [truth.groups[int(i)] for i in rows]
             if not truth.documents and len(set(groups)) == len(rows):
                 return wilson(int(hits.sum()), len(rows))
-            return share(hits, rng=generator(seed, "names", "judge"), groups=groups)
+            return mean(hits, groups=groups)
 
         secondary: dict[str, Estimate] = {}
         original = np.flatnonzero(truth.kind == ORIGINAL)

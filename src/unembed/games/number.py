@@ -25,7 +25,7 @@ from unembed.games.claims import Figures
 from unembed.games.columns import absent, as_number, quantities
 from unembed.games.planting import Kind, Planted, strength_for, write_codes
 from unembed.games.threat import Adversary
-from unembed.metrics.estimate import FloatArray, Measure, bootstrap_all
+from unembed.metrics.estimate import FloatArray, Measure, estimates_of
 from unembed.params import Parametrised
 from unembed.seeds import generator
 
@@ -146,8 +146,7 @@ class NumberGame(Parametrised):
                 "mean_absolute_error": Measure.mean(error),
                 "half_the_error_or_less": Measure.mean(error <= alike.mean() / 2),
             }
-            rng = generator(seed, "number", "judge")
-            secondary = bootstrap_all(wanted, rng=rng, groups=truth.groups)
+            secondary = estimates_of(wanted, groups=truth.groups)
             edges = np.quantile(numbers, [0.25, 0.5, 0.75])
             quarter = np.searchsorted(edges, numbers, side="left")
             slices = []
@@ -155,7 +154,7 @@ class NumberGame(Parametrised):
                 own = quarter == i
                 if own.any():
                     parts = Measure(np.stack([error, alike], axis=1) * own[:, None], taken_away, int(own.sum()))
-                    found = bootstrap_all({name: parts}, rng=rng, groups=truth.groups)[name]
+                    found = estimates_of({name: parts}, groups=truth.groups)[name]
                     slices.append(SliceScore("range", name, found))
             return Detail(secondary, tuple(slices))
 

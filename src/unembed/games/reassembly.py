@@ -39,9 +39,8 @@ from unembed.games.keyword_texts import (
 from unembed.games.rows import hold_back
 from unembed.games.threat import Adversary
 from unembed.metrics.classes import macro_recall
-from unembed.metrics.estimate import bootstrap, mean, ratio, wilson
+from unembed.metrics.estimate import estimate_of, mean, ratio, wilson
 from unembed.params import Parametrised
-from unembed.seeds import generator
 
 #: Words in more than this share of the adversary's texts are left out of a proposed list: they tell little.
 MOST_COMMON = 0.2
@@ -189,12 +188,11 @@ class ReassemblyGame(Parametrised):
             right = (scores > 0) == present
             sides = [(right & kind).astype(np.float64) for kind in (present, ~present)]
             both = np.hstack([*sides, present, ~present]).astype(np.float64)
-            rng = [generator(seed, "reassembly", part) for part in ("first", "precision", "average", "accuracy")]
             secondary = {
-                "first_word_right": mean(hits[:, 0], rng=rng[0], groups=groups),
-                "precision_at_top": mean(hits.mean(axis=1), rng=rng[1], groups=groups),
-                "average_precision": mean(average, rng=rng[2], groups=groups),
-                "balanced_word_accuracy": bootstrap(both, macro_recall, rng=rng[3], groups=groups),
+                "first_word_right": mean(hits[:, 0], groups=groups),
+                "precision_at_top": mean(hits.mean(axis=1), groups=groups),
+                "average_precision": mean(average, groups=groups),
+                "balanced_word_accuracy": estimate_of(both, macro_recall, groups=groups),
             }
             slices = []
             for column, word in enumerate(truth.words):
