@@ -6,12 +6,13 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    import torch
     from scipy.sparse import csr_matrix
 
 DenseVectors: TypeAlias = NDArray[np.float32]
@@ -45,7 +46,7 @@ class EncoderCard:
     open_weights: bool = False
     options: tuple[tuple[str, str], ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The card as plain data for the result file."""
         return {**asdict(self), "options": dict(self.options)}
 
@@ -131,14 +132,14 @@ class WhiteBoxEncoder(Encoder, Protocol):
 
     @property
     def word_matrix(self) -> DenseVectors:
-        """V of Song eq. 7: one row a token."""
+        """V of Song eq. 7: one row per token."""
         ...
 
     def layer_output(self, texts: Sequence[str], layer: int) -> DenseVectors:
         """The pooled output of one layer (0: the word embeddings)."""
         ...
 
-    def encode_soft(self, word_weights: Any, *, layer: int | None = None) -> Any:
+    def encode_soft(self, word_weights: torch.Tensor, *, layer: int | None = None) -> torch.Tensor:
         """A differentiable pass: weights over the vocabulary [n, tokens, |V|] to vectors [n, d] (torch).
 
         With ``layer`` to what ``layer_output`` gives, else to what ``encode`` gives.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
+from typing import ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -308,11 +308,14 @@ class Example:
     recovered: list[str]
 
 
-@runtime_checkable
-class Game(Protocol[K, T, G]):
-    """One question. Games are parametrised like estimators; they keep no state between deals."""
+class Askable(Protocol):
+    """What an audit needs of a game before it is dealt."""
 
     facts: ClassVar[GameFacts]
+
+    def get_params(self, deep: bool = True) -> Params:
+        """Parameters as in scikit-learn."""
+        ...
 
     @property
     def subject(self) -> str | None:
@@ -322,6 +325,13 @@ class Game(Protocol[K, T, G]):
     def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
         """Texts the adversary will want encoded, so that they can be encoded once, together, beforehand."""
         ...
+
+
+@runtime_checkable
+class Game(Askable, Protocol[K, T, G]):
+    """One question. Games are parametrised like estimators; they keep no state between deals."""
+
+    def __init__(self, **params: object) -> None: ...
 
     def deal(self, material: Material) -> Deal[K, T]:
         """Hand out knowledge and vectors, keep the truth."""
@@ -338,6 +348,10 @@ class Game(Protocol[K, T, G]):
     def examples(self, truth: T, guess: G, rows: Sequence[int]) -> list[Example]:
         """Some targets in words, for the report."""
         ...
+
+
+#: A game for those who hand its knowledge, truth and guesses on and look into none of them.
+SomeGame: TypeAlias = Game[Knowledge, object, Indexed]
 
 
 @runtime_checkable

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Options, Question, Refused
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.claims import Figures
-from unembed.games.keyword_proposals import MIN_POSITIVES, named_keywords, propose_keywords
+from unembed.games.keyword_proposals import MIN_POSITIVES, propose_keywords
 from unembed.games.keyword_scores import FIRST_N, HALF, PREVALENCE, store_scores
 from unembed.games.keyword_texts import (
     KeywordKnowledge,
@@ -85,12 +85,17 @@ KeywordGuess = NDArray[np.float64]
 class KeywordOptions(Options):
     """Which words the keyword game asks for; none: proposed from the collection."""
 
-    quick: ClassVar[Mapping[str, Any]] = {"samples": 60}
+    quick: ClassVar[Mapping[str, object]] = {"samples": 60}
     flags: ClassVar[Mapping[str, str]] = {"words": "keyword"}
 
     words: list[str] = Field(default_factory=list)
     propose: int = Field(default=10, ge=1, le=200)
     samples: int = Field(default=120, ge=8)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The words that the user named, each once."""
+        return tuple(dict.fromkeys(w.strip().lower() for w in self.words if w.strip()))
 
 
 class KeywordGame(Parametrised):
@@ -125,14 +130,13 @@ class KeywordGame(Parametrised):
     @classmethod
     def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:
         """One question about all keywords: those named, else proposed ones."""
-        options = audited.options["keyword"]
-        named = named_keywords(options)
-        keywords = named or propose_keywords(audited.inside, audited.target, options.propose)
+        options = audited.said("keyword", KeywordOptions)
+        keywords = options.named or propose_keywords(audited.inside, audited.target, options.propose)
         if not keywords:
             yield Refused("keyword", "no word is frequent enough on both sides; name some (--keyword)")
             return
         settings = {"keywords": keywords, "samples": options.samples, **audited.given("keyword")}
-        yield Question(cls(**settings), public=bool(named))
+        yield Question(cls(**settings), public=bool(options.named))
 
     @staticmethod
     def claim(found: Figures) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from unembed.corpora.corpus import Corpus
@@ -14,11 +12,6 @@ from unembed.corpora.words import build_vocabulary
 MIN_POSITIVES = 5
 MOST_COMMON = 0.2
 CANDIDATES = 400
-
-
-def named_keywords(options: Any) -> tuple[str, ...]:
-    """The words that the user named, each once."""
-    return tuple(dict.fromkeys(w.strip().lower() for w in options.words if w.strip()))
 
 
 def propose_keywords(adversary: Corpus, target: Corpus, count: int) -> tuple[str, ...]:

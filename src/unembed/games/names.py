@@ -110,7 +110,7 @@ class NamesGame(Parametrised):
     @classmethod
     def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:
         """One question about all names of the list."""
-        if audited.options["names"].file is None:
+        if audited.said("names", NamesOptions).file is None:
             yield Refused("names", "no list of names was given (--names FILE)")
         elif not audited.can_encode:
             yield Refused(

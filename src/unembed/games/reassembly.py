@@ -26,8 +26,7 @@ from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Question, Refused
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.claims import Figures
-from unembed.games.keyword import EpochGuess, KeywordGuess
-from unembed.games.keyword_proposals import named_keywords
+from unembed.games.keyword import EpochGuess, KeywordGuess, KeywordOptions
 from unembed.games.keyword_texts import (
     KeywordKnowledge,
     Training,
@@ -97,7 +96,7 @@ class ReassemblyGame(Parametrised):
     def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:
         """The keywords that were named, where they are more than fit into the top of the list; else a proposed list."""
         given = audited.given("reassembly")
-        named = named_keywords(audited.options["keyword"])
+        named = audited.said("keyword", KeywordOptions).named
         if len(named) > cls(**given).top:
             yield Question(cls(**{"keywords": named, **given}))
         else:
