@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from unembed.games.base import Scores
 from unembed.metrics import sets
-from unembed.metrics.classes import average_precision, average_precision_estimate, macro_recall
+from unembed.metrics.classes import macro_recall
 from unembed.metrics.estimate import Estimate, mean, ratio
 from unembed.seeds import generator
 
@@ -50,7 +50,6 @@ def cells() -> Iterator[Cell]:
     for n in SIZES:
         yield from _rates(n)
         yield from _excesses(n)
-        yield from _ranked(n)
     for count in GROUPS:
         yield from _grouped(count)
 
@@ -151,25 +150,6 @@ def _excesses(n: int) -> Iterator[Cell]:
         yield Cell(f"excess of F1 {value} over {low}, n {n}", value - low, texts)
 
 
-def _true_precision(positives: float, distance: float) -> float:
-    rng = np.random.default_rng(1)
-    truth = rng.random(300_000) < positives
-    return float(average_precision(rng.normal(size=len(truth)) + distance * truth, truth))
-
-
-TRUE_PRECISION = {(p, d): _true_precision(p, d) for p in (0.05, 0.5) for d in (0.0, 1.0)}
-
-
-def _ranked(n: int) -> Iterator[Cell]:
-    for (positives, distance), truth in TRUE_PRECISION.items():
-
-        def precision(rng: np.random.Generator, p: float = positives, d: float = distance) -> Estimate:
-            labels = _labels(rng, n, p)
-            return average_precision_estimate(rng.normal(size=n) + d * labels, labels == 1)
-
-        yield Cell(f"average precision {truth:.2f}, {positives:.0%} positives, n {n}", truth, precision)
-
-
 def _grouped(count: int) -> Iterator[Cell]:
     groups = np.repeat(np.arange(count), PER_GROUP)
     n = len(groups)
@@ -200,14 +180,6 @@ def _grouped(count: int) -> Iterator[Cell]:
             return Scores(words(rng, chance), sets.f1, groups.tolist()).estimate()
 
         yield Cell(f"F1 {value}, {count} groups, correlation 0.1", value, content)
-    for (positives, distance), truth in TRUE_PRECISION.items():
-
-        def precision(rng: np.random.Generator, p: float = positives, d: float = distance) -> Estimate:
-            labels = _labels(rng, n, p)
-            noise = np.sqrt(0.8) * rng.normal(size=n) + np.sqrt(0.2) * rng.normal(size=count)[groups]
-            return average_precision_estimate(noise + d * labels, labels == 1, groups=groups.tolist())
-
-        yield Cell(f"average precision {truth:.2f}, {positives:.0%} positives, {count} groups", truth, precision)
 
 
 def main() -> None:

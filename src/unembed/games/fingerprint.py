@@ -261,12 +261,8 @@ def _first(evidence: FloatArray) -> FloatArray:
     return np.asarray(best / best.sum(axis=1, keepdims=True))
 
 
-def _two_shares(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return sums[..., ::2], sums[..., 1::2]
-
-
 #: The mean of two shares.
-_halves = Rates(_two_shares)
+_halves = Rates(lambda sums: (sums[..., ::2], sums[..., 1::2]))
 
 
 def _groups(truth: FingerprintTruth, rows: IntArray) -> list[object] | None:

@@ -215,9 +215,5 @@ def mean(values: Values, *, groups: Sequence[object] | None = None, level: float
     return estimates_of({"": Measure.mean(values)}, groups=groups, level=level)[""]
 
 
-def _first_of_second(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return sums[..., :1], sums[..., 1:2]
-
-
 #: First column over second, NaN where the second is zero.
-ratio = Rates(_first_of_second)
+ratio = Rates(lambda sums: (sums[..., :1], sums[..., 1:2]))

@@ -31,24 +31,12 @@ def set_counts(
     return np.stack([both @ value, guessed @ value, true @ value], axis=1)
 
 
-def _precision(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return sums[..., HITS, None], sums[..., GUESSED, None]
-
-
-def _recall(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return sums[..., HITS, None], sums[..., PRESENT, None]
-
-
-def _f1(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return 2 * sums[..., HITS, None], (sums[..., GUESSED] + sums[..., PRESENT])[..., None]
-
-
 #: Share of the guessed words that were there; 0 where nothing was guessed.
-precision = Rates(_precision, empty=0.0)
+precision = Rates(lambda sums: (sums[..., HITS, None], sums[..., GUESSED, None]), empty=0.0)
 #: Share of the words present that were guessed; 0 where nothing was there.
-recall = Rates(_recall, empty=0.0)
+recall = Rates(lambda sums: (sums[..., HITS, None], sums[..., PRESENT, None]), empty=0.0)
 #: Harmonic mean of precision and recall: 2 hits / (guessed + present).
-f1 = Rates(_f1, empty=0.0)
+f1 = Rates(lambda sums: (2 * sums[..., HITS, None], (sums[..., GUESSED] + sums[..., PRESENT])[..., None]), empty=0.0)
 
 
 def f1_per_text(counts: FloatArray) -> FloatArray:

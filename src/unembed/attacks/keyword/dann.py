@@ -28,7 +28,7 @@ from unembed.games.keyword import EpochGuess, KeywordKnowledge
 from unembed.games.threat import Capability
 from unembed.nn.device import pick_device
 from unembed.nn.features import CHUNK, InputRows, Standardiser, on_device
-from unembed.params import Parametrised
+from unembed.nn.trained import Trained
 from unembed.seeds import generator, seed_for
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 KEPT_BYTES = 2**30
 
 
-class DomainAdversarial(Parametrised):
+class DomainAdversarial(Trained):
     """One small network a keyword with two heads, all trained as one; answers after every epoch."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -58,18 +58,12 @@ class DomainAdversarial(Parametrised):
     units: int = 25
     strength: float = 1.0
     epochs: int = 50
-    batch_size: int = 64
-    learning_rate: float = 1e-3
-    min_steps: int = 300
-    device: str = "auto"
-    seed: int = 0
 
     def fit(self, knowledge: KeywordKnowledge) -> Self:
         """An epoch passes over the largest keyword's texts; smaller sets are repeated."""
         import torch
 
         from unembed.attacks.keyword.domain_adversarial import DomainAdversarialStack
-        from unembed.nn.training import train
 
         if knowledge.unlabelled is None or not knowledge.unlabelled.shape[0]:
             raise CannotMeasureError(
@@ -99,18 +93,7 @@ class DomainAdversarial(Parametrised):
             if epoch % every == 0 or epoch == of:
                 self.epochs_.append(tuple(part.detach().cpu().clone() for part in model.parts[:4]))
 
-        self.log_ = train(
-            model,
-            loss_of,
-            n=max(len(rows) for rows in knowledge.rows),
-            epochs=self.epochs,
-            min_steps=self.min_steps,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            rng=generator(self.seed, "batches"),
-            progress=keep,
-        )
-        self.model_ = model
+        self._train(model, loss_of, max(len(rows) for rows in knowledge.rows), progress=keep)
         return self
 
     def run(self, vectors: Vectors) -> EpochGuess:

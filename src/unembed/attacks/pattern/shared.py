@@ -24,13 +24,13 @@ from unembed.encoders.base import Vectors
 from unembed.games.pattern import PatternGuess, PatternKnowledge, sizes_of
 from unembed.games.pattern_ranking import FloatArray, possible_wholes
 from unembed.games.threat import Capability
-from unembed.params import Parametrised
+from unembed.nn.trained import Trained
 
 #: How much the shared body can count beside the part's own network.
 WEIGHTS = np.linspace(0, 1, 11)
 
 
-class PatternShared(Parametrised):
+class PatternShared(Trained):
     """A body of residual layers for all parts and a small network for each, weighed against each other part by part."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -49,15 +49,11 @@ class PatternShared(Parametrised):
     hidden: int = 0
     depth: int = 2
     dropout: float = 0.3
-    epochs: int = 30
     patience: int = 10
     batch_size: int = 0
-    learning_rate: float = 1e-3
     weight_decay: float = 0.1
     beside: float = 0.3
     min_steps: int = 500
-    device: str = "auto"
-    seed: int = 0
 
     def fit(self, knowledge: PatternKnowledge) -> Self:
         """Train both, calibrate both, weigh them."""
@@ -133,9 +129,6 @@ class PatternShared(Parametrised):
 
 class _Reader(PartReader):
     """One of the two, calibrated."""
-
-    device: str = "auto"
-    seed: int = 0
 
     def train_on(self, knowledge: PatternKnowledge, *args: Any, **settings: Any) -> Self:
         """Train, then calibrate."""
