@@ -209,7 +209,9 @@ class TestNumber:
         values = [*range(40), None, "n/a", float("inf")]
         deal = NumberGame(column="age").deal(material(["x"] * 43, ["y"] * 43, age=(values, values)))
         assert len(deal.knowledge.numbers) == len(deal.truth.numbers) == 40
-        assert "3 of 43 targets are left out: 1 without a value, 2 with one that is no finite number" in deal.notes
+        assert (
+            "3 of 43 targets are left out: 1 without a value, 2 with a value that is not a finite number" in deal.notes
+        )
 
     @pytest.mark.parametrize(
         ("values", "said"), [([7.0] * 40, "one and the same number"), (["a", "b"] * 20, "has a number for 0")]

@@ -1,4 +1,4 @@
-"""The contract of an attack: an adversary for one game, with no door to the truth."""
+"""The contract of an attack: an adversary for one game, without access to the truth."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def check_attack_class(candidate: object) -> str | None:
     if not isinstance(facts, AttackFacts):
         return "it has no AttackFacts named 'facts'"
     if not all(isinstance(r, Capability) for r in facts.requires):
-        return "'requires' of its facts holds something else than capabilities"
+        return "'requires' of its facts holds something other than capabilities"
     wanted = ("fit", "run", "get_params", "set_params")
     absent = [m for m in wanted if not callable(getattr(candidate, m, None))]
     if absent:

@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 from unembed.corpora.corpus import Corpus
 from unembed.games.base import Askable, SomeGame
 from unembed.games.threat import Adversary
-from unembed.params import Params
+from unembed.params import Parametrised, Params
 from unembed.strict import Strict
 
 
@@ -99,6 +99,19 @@ class Seating(Protocol):
     def seat(self, adversary: Adversary, known: Corpus, others: Sequence[Adversary]) -> Adversary | str:
         """The adversary as it plays, or why it does not; ``known`` are its texts, ``others`` who else is asked for."""
         ...
+
+
+class PlainGame(Parametrised):
+    """What most games say: there is no narrower subject, and the adversary's own texts are all that is encoded."""
+
+    @property
+    def subject(self) -> str | None:
+        """What in particular is asked for."""
+        return None
+
+    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
+        """Texts the adversary will want encoded besides its own."""
+        return []
 
 
 def questions_of(name: str, make: type[SomeGame], audited: Audited) -> Iterator[Question | Refused]:

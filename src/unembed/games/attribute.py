@@ -19,20 +19,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UnknownNameError, UsageError
-from unembed.games.asking import Audited, Question, Refused
+from unembed.games.asking import Audited, PlainGame, Question, Refused
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.claims import Figures
 from unembed.games.columns import absent, as_number, holds_quantities, quantities
 from unembed.games.planting import Kind, Planted, nearest_code_rate, strength_for, write_codes
 from unembed.games.rows import hold_back
 from unembed.games.text_baseline import TextReader
-from unembed.games.threat import Adversary
 from unembed.metrics.classes import macro_recall, recognised, top_k_hits
 from unembed.metrics.estimate import Estimate, mean, wilson
-from unembed.params import Parametrised
 from unembed.seeds import generator, seed_for
 
 NUMERIC_BINS = 4
@@ -65,7 +62,7 @@ class AttributeTruth:
 AttributeGuess = NDArray[np.float64]
 
 
-class AttributeGame(Parametrised):
+class AttributeGame(PlainGame):
     """Deals labelled vectors; judges a ranking of classes."""
 
     facts: ClassVar[GameFacts] = GameFacts(
@@ -120,10 +117,6 @@ class AttributeGame(Parametrised):
     def subject(self) -> str | None:
         """The column."""
         return self.column
-
-    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
-        """Labels come with the adversary's own texts; nothing else is encoded."""
-        return []
 
     def deal(self, material: Material) -> Deal[AttributeKnowledge, AttributeTruth]:
         """The classes that both sides have often enough; others are left out and counted in the notes."""

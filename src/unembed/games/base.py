@@ -38,11 +38,11 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class GameFacts:
-    """What a reader of the report needs to know of a game.
+    """What a reader of the report needs to know about a game.
 
     ``attacks_of`` names the game whose attacks play this one too, where it has none of its own: the adversary
     gets the same knowledge and says the same kind of thing, and only the targets and the judging differ.
-    ``plays_texts``: the game looks into no vector, so that a yardstick can play it with texts in their place.
+    ``plays_texts``: the game never looks into a vector, so a yardstick can play it with texts instead.
     ``needs_lineup``: its material holds other encoders that might have made the vectors.
     ``evidence``: further metrics that must agree before a finding says "no leak found".
     ``counts_hits``: the metric is a share of right answers, so that a multiple of the floor means something.
@@ -181,7 +181,7 @@ class SliceScore:
     estimate: Estimate
     floor: float | None = None
     clear: bool | None = None
-    """Whether it is above its floor for sure, the number of parts considered; None: as the interval says."""
+    """Whether it is surely above its floor, given the number of parts; None: as the interval says."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class Scores:
     """A judged guess: one row of counts per target, and the statistic that turns their sums into the metric.
 
     Rows are kept so that a guess and its floor can be compared on the same targets. The detail is worked out
-    when somebody looks at it: of most floors nobody does.
+    on first access: for most floors nobody asks.
     """
 
     parts: FloatArray
@@ -275,7 +275,7 @@ class Requiring(Protocol):
 
 
 class Player(Protocol[K_in, G_out]):
-    """Who plays: learns from knowledge, answers for vectors, and has no door to the truth."""
+    """Who plays: learns from knowledge, answers for vectors, and has no access to the truth."""
 
     @property
     def facts(self) -> Requiring:

@@ -22,16 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
+from unembed.games.asking import PlainGame
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Lineup, Material, Scores, SliceScore
 from unembed.games.claims import Figures
 from unembed.games.rows import hold_back, stack_rows
-from unembed.games.threat import Adversary
 from unembed.metrics.estimate import mean
 from unembed.metrics.spread import FloatArray, Rates
-from unembed.params import Parametrised
 from unembed.seeds import generator
 
 #: Vectors that are judged together.
@@ -51,7 +49,7 @@ class FingerprintKnowledge:
     def of(cls, vectors: Mapping[str, Any]) -> FingerprintKnowledge:
         """From the vectors of each encoder by its name."""
         if len(vectors) < 2 or len({int(v.shape[1]) for v in vectors.values()}) != 1:
-            raise UsageError("telling encoders apart needs vectors of two or more of one dimension")
+            raise UsageError("telling encoders apart needs vectors of two or more encoders, all of one dimension")
         sizes = [int(v.shape[0]) for v in vectors.values()]
         return cls(_together(list(vectors.values())), np.repeat(np.arange(len(sizes)), sizes), tuple(vectors))
 
@@ -85,7 +83,7 @@ class FingerprintGuess:
         return self.scores if dtype is None else self.scores.astype(dtype)
 
 
-class FingerprintGame(Parametrised):
+class FingerprintGame(PlainGame):
     """Deals vectors of several encoders; judges whether those of the one under attack are told from the rest."""
 
     facts: ClassVar[GameFacts] = GameFacts(
@@ -113,15 +111,6 @@ class FingerprintGame(Parametrised):
             f"can tell from a single vector which encoder made it ({found.estimate.value:.0%} right against others, "
             f"guessing: {found.floor.value:.0%})"
         )
-
-    @property
-    def subject(self) -> str | None:
-        """The encoder is the question; there is no narrower subject."""
-        return None
-
-    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
-        """The adversary runs the candidates itself, on its own texts."""
-        return []
 
     def deal(self, material: Material) -> Deal[FingerprintKnowledge, FingerprintTruth]:
         """Vectors of every candidate of the right dimension: of the adversary's texts, and of the targets."""

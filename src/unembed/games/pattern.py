@@ -87,7 +87,7 @@ def sizes_of(pattern: Pattern, parts: Sequence[int] | IntArray) -> list[int]:
 
 
 def by_part(table: Any, sizes: Sequence[int]) -> list[Any]:
-    """Columns that lie side by side, one table a part."""
+    """Columns that lie side by side, one table per part."""
     ends = np.cumsum([0, *sizes])
     return [table[:, a:b] for a, b in pairwise(ends)]
 
@@ -174,7 +174,7 @@ class PatternGame(Parametrised):
         """
         beside = adversary.inside and not all(other.inside for other in others)
         if self.targets == "planted" and beside and not _holding(self.pattern, known):
-            return "the secrets are made up and the collection holds none: the outsider's figure again"
+            return "the secrets are made up and the collection holds none, so the result would be the outsider's"
         return replace(adversary, capabilities=adversary.capabilities | {Capability.FORMAT})
 
     @staticmethod

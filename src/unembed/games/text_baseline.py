@@ -1,6 +1,6 @@
 """What the text itself gives away: a classifier that reads the targets instead of their vectors (Song 6.3).
 
-It is no attack, because whoever attacks vectors has no texts, and no floor, because it is not ignorant: it is a
+It is not an attack, because an attacker of vectors has no texts, and not a floor, because it is not ignorant: it is a
 yardstick. Where vectors tell more than the text does to somebody with the same few labels, the encoder brought
 knowledge of its own to the attack; where they tell less, reading would be worse than the leak. The attribute game sets
 it beside an attack's figures (``baseline``); played alone it is ``attribute/textcnn``.

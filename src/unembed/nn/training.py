@@ -18,7 +18,7 @@ from unembed.errors import CannotMeasureError
 
 @dataclass(frozen=True)
 class TrainingLog:
-    """What a training did: enough to see that it converged."""
+    """The record of a training: enough to see that it converged."""
 
     epochs: int
     best_epoch: int

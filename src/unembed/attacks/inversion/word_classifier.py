@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
-from unembed.attacks.inversion.pairs import check_pairs
+from unembed.attacks.inversion.pairs import check_pairs, rows_of
 from unembed.attacks.validation import held_back
 from unembed.encoders.base import Vectors
 from unembed.games.inversion import InversionGuess, InversionKnowledge
@@ -150,10 +150,10 @@ def best_thresholds(
 ) -> tuple[NDArray[np.float32], float]:
     """One threshold for content words and one for function words, each with the best pooled F1.
 
-    Returns them as one value a word, and the F1 of the content words.
+    Returns them as one value per word, and the F1 of the content words.
     """
     thresholds = np.full(len(content), 0.5, dtype=np.float32)
-    hit = np.asarray(truth[_rows_of(confidences), confidences.indices]).ravel() != 0
+    hit = np.asarray(truth[rows_of(confidences), confidences.indices]).ravel() != 0
     present = np.asarray(truth.sum(axis=0)).ravel()
     reached = 0.0
     for group in (content, ~content):
@@ -166,8 +166,3 @@ def best_thresholds(
             if group is content:
                 reached = float(2 * hits[:count].sum() / (count + present[group].sum()))
     return thresholds, reached
-
-
-def _rows_of(matrix: csr_matrix) -> NDArray[np.int64]:
-    rows: NDArray[np.int64] = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return rows

@@ -38,7 +38,7 @@ KEPT_BYTES = 2**30
 
 
 class DomainAdversarial(Trained):
-    """One small network a keyword with two heads, all trained as one; answers after every epoch."""
+    """One small network per keyword with two heads, all trained as one; answers after every epoch."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
         name="keyword/dann",

@@ -19,7 +19,7 @@ from unembed.seeds import generator, seed_for
 
 
 class KeywordMLP(Trained):
-    """One small network a keyword, stacked: one batched product instead of a training per keyword."""
+    """One small network per keyword, stacked: one batched product instead of one training per keyword."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
         name="keyword/mlp",

@@ -29,14 +29,14 @@ class PatternFields(PartReader):
     facts: ClassVar[AttackFacts] = AttackFacts(
         name="pattern/fields",
         game="pattern",
-        title="Pattern reconstruction, one network a part",
+        title="Pattern reconstruction, one network per part",
         requires=frozenset({Capability.VECTORS, Capability.PAIRS, Capability.FORMAT}),
         cost="seconds",
         paper="pan2020",
         section="V-B, V-C",
         departures="A fixed number of pairs instead of fresh ones in every batch of 100,000; inputs are standardised; "
-        "the epoch with the smallest loss on held-back pairs stands. Units of parts that are no year, month or day: "
-        "four a class, 25 to 400.",
+        "the epoch with the smallest loss on held-back pairs stands. Parts other than year, month "
+        "and day get four units per class, 25 to 400.",
     )
 
     hidden: int = 0

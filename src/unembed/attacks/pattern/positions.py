@@ -118,5 +118,5 @@ def _units(text: str) -> list[int]:
     except ValueError:
         units = []
     if not units or min(units) < 1:
-        raise UsageError(f"hidden of pattern/positions is one number of units a layer, such as 400,100, not '{text}'")
+        raise UsageError(f"hidden of pattern/positions gives the units of each layer, such as 400,100, not '{text}'")
     return units

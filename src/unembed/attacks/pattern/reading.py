@@ -1,6 +1,6 @@
 """What the pattern attacks share: one training over (vector, classes of the parts), and the guess from its scores.
 
-Cost: a training step is 6 · batch · parameters FLOPs; the guess is one pass over the targets, plus k² sums a part to
+Cost: a training step is 6 · batch · parameters FLOPs; the guess is one pass over the targets, plus k² sums per part to
 rank whole secrets (``games.pattern_ranking``).
 """
 
@@ -56,7 +56,6 @@ class PartReader(Trained):
         n = len(knowledge.labels)
         if n != int(knowledge.vectors.shape[0]):
             raise CannotMeasureError(f"{int(knowledge.vectors.shape[0])} vectors but {n} secrets")
-        self.knowledge_ = (knowledge.pattern, knowledge.asked)
         self._start()
         held, training = held_back(n, HELD_BACK, self.seed)
         self.parts_, self.sizes_ = parts, sizes_of(knowledge.pattern, parts)
@@ -86,7 +85,7 @@ class PartReader(Trained):
         return self
 
     def logits(self, vectors: Vectors) -> list[FloatArray]:
-        """Raw scores, one table a part."""
+        """Raw scores, one table per part."""
         import torch
 
         self.model_.eval()
@@ -99,7 +98,7 @@ class PartReader(Trained):
         return by_part(table, self.sizes_)
 
     def calibrate(self, knowledge: PatternKnowledge) -> None:
-        """One temperature a part, so that probabilities of different parts can be multiplied.
+        """One temperature per part, so that probabilities of different parts can be multiplied.
 
         Found on the pairs that were held back: the one with the smallest cross-entropy.
         """

@@ -1,7 +1,7 @@
 """Our reader of patterns: whitened vectors, a body shared by all parts, check digits as a filter.
 
 Three things the paper's sub-attacks lack. Vectors are whitened (``whitening``): digits lie in directions of little
-variance. Beside one sigmoid network a part there is one wide body that reads all parts, also those nobody asks for,
+variance. Beside one sigmoid network per part there is one wide body that reads all parts, also those nobody asks for,
 since what tells the day also tells the month beside it; how much each of the two counts is chosen for each part on
 held-back pairs, with one temperature each, so that probabilities of different parts can be multiplied. And wholes
 that can't be, such as 30 February, are passed over; where everything but a check digit is asked, the check digit read
