@@ -214,7 +214,7 @@ class TestNumber:
         )
 
     @pytest.mark.parametrize(
-        ("values", "said"), [([7.0] * 40, "one and the same number"), (["a", "b"] * 20, "has a number for 0")]
+        ("values", "said"), [([7.0] * 40, "the same number everywhere"), (["a", "b"] * 20, "has a number for 0")]
     )
     def test_nothing_to_measure(self, values: list[Any], said: str) -> None:
         with pytest.raises(CannotMeasureError, match=said):

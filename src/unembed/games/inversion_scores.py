@@ -58,11 +58,11 @@ def detail(
         for name, statistic in _STATISTICS.items():
             if f"{prefix}{name}" != "content_f1":
                 wanted[f"{prefix}{name}"] = Measure(counts, statistic)
-            wanted[f"{prefix}{name}_per_text"] = Measure.mean(per_text(counts, name))
+            wanted[f"{prefix}{name}_per_text"] = Measure.mean(sets.per_text(counts, statistic))
     weighted = sets.set_counts(truth.labels, guess, columns=truth.content, weights=rarity(truth.labels))
-    for name in _STATISTICS:
-        wanted[f"weighted_{name}"] = Measure.mean(per_text(weighted, name))
-    share = np.where(content[:, sets.PRESENT] > 0, sets.recall(content), np.nan)
+    for name, statistic in _STATISTICS.items():
+        wanted[f"weighted_{name}"] = Measure.mean(sets.per_text(weighted, statistic))
+    share = sets.per_text(content, sets.recall)
     for name, least in SHARES.items():
         wanted[f"texts_{name}_recovered"] = Measure.mean(np.where(np.isnan(share), np.nan, share >= least - 1e-12))
     if pieces is not None and truth.pieces is not None:
@@ -77,11 +77,6 @@ def detail(
     slices = [SliceScore(kind, name, found[f"{kind}/{name}"]) for kind, name, _ in parts]
     slices += [SliceScore(f"{kind}, recall", name, found[f"{kind}/{name}/recall"]) for kind, name, _ in parts]
     return Detail({name: found[name] for name in secondary}, (*slices, *_by_word(truth, guess)))
-
-
-def per_text(counts: Counts, name: str) -> Counts:
-    """A metric of each text (Corò eq. 4.6, 4.7); NaN for a text that has none of the words in question."""
-    return np.where(counts[:, sets.PRESENT] > 0, _STATISTICS[name](counts), np.nan)
 
 
 def _by_frequency(truth: InversionTruth, guess: csr_matrix) -> Iterator[tuple[str, str, Counts]]:

@@ -152,7 +152,9 @@ def _doubled(
         chosen = [known.texts[i] for i in (*positive, *negative)]
         answer = [True] * len(positive) + [False] * len(negative)
         if not may_query:
-            chosen, answer = _balanced(chosen, answer, len(positive))
+            # Without queries there is no substitution to balance the texts with the keyword and those without.
+            keep = max(2 * len(positive), 4)
+            chosen, answer = chosen[:keep], answer[:keep]
         else:
             doubled = substitute(chosen, keyword, vocabulary, rng)
             chosen, answer = doubled.texts, [bool(a) for a in doubled.labels]
@@ -280,12 +282,6 @@ def _digest(vectors: Vectors, row: int) -> bytes:
         return np.ascontiguousarray(vectors[row]).tobytes()
     one = vectors[row]
     return bytes(one.indices.tobytes() + one.data.tobytes())
-
-
-def _balanced(texts: list[str], labels: list[bool], positives: int) -> tuple[list[str], list[bool]]:
-    """As many texts without the keyword as with it: without queries there is no substitution to balance them."""
-    keep = max(2 * positives, 4)
-    return texts[:keep], labels[:keep]
 
 
 def telling_words(known: Corpus, *, min_count: int, language: str = "en") -> list[str]:

@@ -39,9 +39,9 @@ recall = Rates(lambda sums: (sums[..., HITS, None], sums[..., PRESENT, None]), e
 f1 = Rates(lambda sums: (2 * sums[..., HITS, None], (sums[..., GUESSED] + sums[..., PRESENT])[..., None]), empty=0.0)
 
 
-def f1_per_text(counts: FloatArray) -> FloatArray:
-    """F1 of each text; NaN for a text that has none of the words in question."""
-    return np.where(counts[:, PRESENT] > 0, f1(counts), np.nan)
+def per_text(counts: FloatArray, statistic: Rates = f1) -> FloatArray:
+    """A metric of each text (Corò eq. 4.6, 4.7); NaN for a text that has none of the words in question."""
+    return np.where(counts[:, PRESENT] > 0, statistic(counts), np.nan)
 
 
 def best_prefix(hit_mass: FloatArray, present_mass: float, *, size: FloatArray | None = None) -> int:

@@ -109,10 +109,12 @@ class Standardiser:
 
 
 class InputRows:
-    """Rows of vectors as standardised tensors on a device; prepared once where they fit, else batch by batch."""
+    """Rows of vectors (None: all) as standardised tensors on a device, prepared once where they fit, else by batch."""
 
-    def __init__(self, scaler: Standardiser, vectors: Any, rows: NDArray[np.int64], device: Any) -> None:
+    def __init__(self, scaler: Standardiser, vectors: Any, rows: NDArray[np.int64] | None, device: Any) -> None:
         import torch
+
+        rows = np.arange(int(vectors.shape[0])) if rows is None else rows
 
         self.scaler, self.vectors, self.rows, self.device = scaler, vectors, rows, device
         self.ready: torch.Tensor | None = None

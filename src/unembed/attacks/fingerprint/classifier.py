@@ -45,7 +45,7 @@ class EncoderClassifier(Trained):
 
         self._start()
         self.scaler_ = Standardiser().fit(knowledge.vectors)
-        inputs = InputRows(self.scaler_, knowledge.vectors, np.arange(len(knowledge.labels)), self.device_)
+        inputs = InputRows(self.scaler_, knowledge.vectors, None, self.device_)
         labels = torch.from_numpy(knowledge.labels).to(self.device_)
         layers = (
             nn.Linear(self.scaler_.width, self.hidden),

@@ -15,7 +15,7 @@ fewer epochs are kept, evenly spaced.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,8 +72,8 @@ class DomainAdversarial(Trained):
             )
         self.device_ = pick_device(self.device)
         self.scaler_ = Standardiser().fit(knowledge.vectors)
-        public = _all_rows(self.scaler_, knowledge.vectors, self.device_)
-        private = _all_rows(self.scaler_, knowledge.unlabelled, self.device_)
+        public = InputRows(self.scaler_, knowledge.vectors, None, self.device_)
+        private = InputRows(self.scaler_, knowledge.unlabelled, None, self.device_)
         weights = [torch.Generator().manual_seed(seed_for(self.seed, "weights", k) % 2**32) for k in knowledge.keywords]
         model = DomainAdversarialStack(self.scaler_.width, self.units, weights).to(self.device_)
         rngs = [generator(self.seed, "order", keyword) for keyword in knowledge.keywords]
@@ -143,10 +143,6 @@ class _Strangers:
 def _taken(rows: InputRows, index: NDArray[np.int64]) -> torch.Tensor:
     """Gathering whole rows by ``index_select`` is several times quicker than by an index."""
     return rows[index] if rows.ready is None else rows.ready.index_select(0, on_device(index, rows.device))
-
-
-def _all_rows(scaler: Standardiser, vectors: Vectors, device: Any) -> InputRows:
-    return InputRows(scaler, vectors, np.arange(int(vectors.shape[0]), dtype=np.int64), device)
 
 
 def _spacing(model: torch.nn.Module, epochs: int) -> int:

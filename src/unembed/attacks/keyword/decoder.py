@@ -73,7 +73,7 @@ class KeywordDecoder(Trained):
         numbers = {word: i + MARKS for i, word in enumerate(self.words_)}
         texts = torch.from_numpy(_numbered(knowledge.texts, numbers, self.max_words)).to(self.device_)
         self.scaler_ = Standardiser().fit(knowledge.vectors)
-        inputs = InputRows(self.scaler_, knowledge.vectors, np.arange(len(texts), dtype=np.int64), self.device_)
+        inputs = InputRows(self.scaler_, knowledge.vectors, None, self.device_)
         start = torch.Generator().manual_seed(seed_for(self.seed, "weights") % 2**32)
         model = TextDecoder(self.scaler_.width, len(numbers) + MARKS, self.units, self.embedding, start)
         model.to(self.device_)
