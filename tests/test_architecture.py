@@ -77,6 +77,7 @@ NAMING_ROOMS = {"games", "attacks", "papers", "testing"}
 OTHER_MEANINGS = {
     ("corpora", "names"),  # a class of words, a module
     ("corpora", "pattern"),  # what a format is called in a message
+    ("nn", "weights"),  # what a seed is for
     ("encoders", "weights"),  # a key in a file
     ("results", "weights"),  # what an adversary may hold
     ("audit", "fingerprint"),  # a digest
