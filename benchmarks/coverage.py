@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from unembed.games.base import Scores
 from unembed.metrics import sets
-from unembed.metrics.classes import average_precision, average_precision_estimate, macro_recall
-from unembed.metrics.estimate import Estimate, ratio, share
+from unembed.metrics.classes import macro_recall
+from unembed.metrics.estimate import Estimate, mean, ratio
 from unembed.seeds import generator
 
 Array = NDArray[np.float64]
@@ -50,7 +50,6 @@ def cells() -> Iterator[Cell]:
     for n in SIZES:
         yield from _rates(n)
         yield from _excesses(n)
-        yield from _ranked(n)
     for count in GROUPS:
         yield from _grouped(count)
 
@@ -97,14 +96,14 @@ def _labels(rng: np.random.Generator, n: int, positives: float) -> NDArray[np.in
 
 def _rates(n: int) -> Iterator[Cell]:
     for rate in (0.5, 0.9, 0.99):
-        yield Cell(f"accuracy {rate}, n {n}", rate, lambda rng, p=rate: share(rng.random(n) < p, rng=rng))
+        yield Cell(f"accuracy {rate}, n {n}", rate, lambda rng, p=rate: mean(rng.random(n) < p))
     for recalls in ((0.5, 0.5), (0.9, 0.9), (0.99, 0.99), (0.99, 0.5)):
         for positives in (0.5, 0.05):
 
             def balanced(rng: np.random.Generator, r: tuple[float, float] = recalls, p: float = positives) -> Estimate:
                 labels = _labels(rng, n, p)
                 right = rng.random(n) < np.array(r)[labels]
-                return Scores(by_class(labels, right), macro_recall).estimate(rng)
+                return Scores(by_class(labels, right), macro_recall).estimate()
 
             named = f"recall {recalls[0]}" if recalls[0] == recalls[1] else f"recalls {recalls[0]} and {recalls[1]}"
             yield Cell(
@@ -113,13 +112,13 @@ def _rates(n: int) -> Iterator[Cell]:
     for rate in (0.02, 0.5):
 
         def many(rng: np.random.Generator, p: float = rate) -> Estimate:
-            return Scores(by_class(rng.integers(0, 50, n), rng.random(n) < p, 50), macro_recall).estimate(rng)
+            return Scores(by_class(rng.integers(0, 50, n), rng.random(n) < p, 50), macro_recall).estimate()
 
         yield Cell(f"balanced accuracy of 50 classes, {rate}, n {n}", rate, many)
     for value in (0.01, 0.2, 0.5):
 
         def content(rng: np.random.Generator, v: float = value) -> Estimate:
-            return Scores(words(rng, around(rng, v / BEST_F1, 0.2, n)), sets.f1).estimate(rng)
+            return Scores(words(rng, around(rng, v / BEST_F1, 0.2, n)), sets.f1).estimate()
 
         yield Cell(f"F1 {value}, n {n}", value, content)
 
@@ -132,42 +131,23 @@ def _excesses(n: int) -> Iterator[Cell]:
                 labels = rng.integers(0, 2, n)
                 blind = labels == 0 if constant else rng.random(n) < 0.5
                 mine = Scores(by_class(labels, rng.random(n) < p), macro_recall)
-                return mine.excess_over(Scores(by_class(labels, blind), macro_recall), rng)
+                return mine.excess_over(Scores(by_class(labels, blind), macro_recall))
 
             yield Cell(f"excess of {rate} over {floor}, n {n}", rate - 0.5, over)
 
     def alike(rng: np.random.Generator) -> Estimate:
         right = rng.random(n) < 0.8
         other = np.where(rng.random(n) < 0.02, rng.random(n) < 0.8, right)
-        return Scores(plain(right), ratio).excess_over(Scores(plain(other), ratio), rng)
+        return Scores(plain(right), ratio).excess_over(Scores(plain(other), ratio))
 
     yield Cell(f"excess over nearly the same answers, n {n}", 0.0, alike)
     for value, low in ((0.2, 0.05), (0.013, 0.01)):
 
         def texts(rng: np.random.Generator, v: float = value, f: float = low) -> Estimate:
             mine, blind = (words(rng, around(rng, x / BEST_F1, 0.2, n)) for x in (v, f))
-            return Scores(mine, sets.f1).excess_over(Scores(blind, sets.f1), rng)
+            return Scores(mine, sets.f1).excess_over(Scores(blind, sets.f1))
 
         yield Cell(f"excess of F1 {value} over {low}, n {n}", value - low, texts)
-
-
-def _true_precision(positives: float, distance: float) -> float:
-    rng = np.random.default_rng(1)
-    truth = rng.random(300_000) < positives
-    return float(average_precision(rng.normal(size=len(truth)) + distance * truth, truth))
-
-
-TRUE_PRECISION = {(p, d): _true_precision(p, d) for p in (0.05, 0.5) for d in (0.0, 1.0)}
-
-
-def _ranked(n: int) -> Iterator[Cell]:
-    for (positives, distance), truth in TRUE_PRECISION.items():
-
-        def precision(rng: np.random.Generator, p: float = positives, d: float = distance) -> Estimate:
-            labels = _labels(rng, n, p)
-            return average_precision_estimate(rng.normal(size=n) + d * labels, labels == 1)
-
-        yield Cell(f"average precision {truth:.2f}, {positives:.0%} positives, n {n}", truth, precision)
 
 
 def _grouped(count: int) -> Iterator[Cell]:
@@ -178,10 +158,10 @@ def _grouped(count: int) -> Iterator[Cell]:
 
             def balanced(rng: np.random.Generator, p: float = rate, a: float = alike) -> Estimate:
                 right = rng.random(n) < around(rng, p, a, count)[groups]
-                return Scores(by_class(rng.integers(0, 2, n), right), macro_recall, groups.tolist()).estimate(rng)
+                return Scores(by_class(rng.integers(0, 2, n), right), macro_recall, groups.tolist()).estimate()
 
             def accuracy(rng: np.random.Generator, p: float = rate, a: float = alike) -> Estimate:
-                return share(rng.random(n) < around(rng, p, a, count)[groups], rng=rng, groups=groups.tolist())
+                return mean(rng.random(n) < around(rng, p, a, count)[groups], groups=groups.tolist())
 
             yield Cell(f"accuracy {rate}, {count} groups, correlation {alike}", rate, accuracy)
             yield Cell(f"balanced accuracy {rate}, {count} groups, correlation {alike}", rate, balanced)
@@ -190,24 +170,16 @@ def _grouped(count: int) -> Iterator[Cell]:
             labels, own = rng.integers(0, 2, n), groups.tolist()
             mine = by_class(labels, rng.random(n) < around(rng, 0.8, a, count)[groups])
             blind = Scores(by_class(labels, labels == 0), macro_recall, own)
-            return Scores(mine, macro_recall, own).excess_over(blind, rng)
+            return Scores(mine, macro_recall, own).excess_over(blind)
 
         yield Cell(f"excess of 0.8 over a constant, {count} groups, correlation {alike}", 0.3, excess)
     for value in (0.01, 0.2, 0.5):
 
         def content(rng: np.random.Generator, v: float = value) -> Estimate:
             chance = around(rng, v / BEST_F1, 0.1, count)[groups]
-            return Scores(words(rng, chance), sets.f1, groups.tolist()).estimate(rng)
+            return Scores(words(rng, chance), sets.f1, groups.tolist()).estimate()
 
         yield Cell(f"F1 {value}, {count} groups, correlation 0.1", value, content)
-    for (positives, distance), truth in TRUE_PRECISION.items():
-
-        def precision(rng: np.random.Generator, p: float = positives, d: float = distance) -> Estimate:
-            labels = _labels(rng, n, p)
-            noise = np.sqrt(0.8) * rng.normal(size=n) + np.sqrt(0.2) * rng.normal(size=count)[groups]
-            return average_precision_estimate(noise + d * labels, labels == 1, groups=groups.tolist())
-
-        yield Cell(f"average precision {truth:.2f}, {positives:.0%} positives, {count} groups", truth, precision)
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ from unembed.attacks.inversion.multiset.training import SetPlan, WordSets, train
 from unembed.corpora.readers import read_corpus
 from unembed.corpora.words import build_vocabulary, word_sets
 from unembed.encoders import build_encoder
-from unembed.metrics.sets import f1_per_text, set_counts
+from unembed.metrics.sets import per_text, set_counts
 from unembed.nn.device import pick_device
 from unembed.nn.training import whole_batches
 from unembed.seeds import generator
@@ -93,7 +93,7 @@ class World:
         named, sure = decoder.predict(first.project(self.vectors[self.checking]))
         shape = (len(self.checking), self.labels.shape[1])
         guess = named_sets(named.cpu().numpy(), sure.float().cpu().numpy(), shape)
-        return float(np.nanmean(f1_per_text(set_counts(self.labels[self.checking], guess))))
+        return float(np.nanmean(per_text(set_counts(self.labels[self.checking], guess))))
 
 
 def fresh(world: World, options: argparse.Namespace, device: torch.device, precision: str) -> Any:

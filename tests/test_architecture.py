@@ -77,6 +77,7 @@ NAMING_ROOMS = {"games", "attacks", "papers", "testing"}
 OTHER_MEANINGS = {
     ("corpora", "names"),  # a class of words, a module
     ("corpora", "pattern"),  # what a format is called in a message
+    ("nn", "weights"),  # what a seed is for
     ("encoders", "weights"),  # a key in a file
     ("results", "weights"),  # what an adversary may hold
     ("audit", "fingerprint"),  # a digest
@@ -105,3 +106,19 @@ def test_only_rooms_of_questions_name_a_question(path):
     if room_of(path) not in NAMING_ROOMS:
         named = names_of_questions() & set(strings_in(path))
         assert not {(room_of(path), name) for name in named} - OTHER_MEANINGS
+
+
+#: Files whose types other people write against.
+CONTRACTS = [
+    *("games/__init__.py", "games/base.py", "games/asking.py", "games/play.py", "games/threat.py"),
+    *("attacks/__init__.py", "attacks/base.py", "defenses/base.py", "encoders/base.py", "collections/base.py"),
+    *("utility/base.py", "artifacts/base.py", "results/identity.py", "audit/cell.py"),
+]
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_contracts_say_what_they_take_and_give(contract):
+    tree = ast.parse((PACKAGE / contract).read_text(encoding="utf-8"))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert "Any" not in names

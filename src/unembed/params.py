@@ -42,12 +42,12 @@ class Played(Protocol):
         ...
 
 
-#: Marks a constructor that follows from fields, and so from further fields of a class below; a written one stays.
+#: Marks a constructor that follows from fields, also from further fields of subclasses; a written one is kept.
 _FROM_FIELDS = "_from_fields"
 
 
 def learnt(*, init: Literal[False] = False) -> Any:
-    """A field that ``fit`` sets: no parameter, and not there before."""
+    """A field that ``fit`` sets: not a parameter, and absent before."""
     return field(init=init)
 
 

@@ -1,8 +1,8 @@
 """One lazy registry for everything that has a name: encoders, games, attacks, defenses, sources, tasks.
 
 An entry is a ``module:attr`` string (built in), an entry point of an installed package, or
-``path/to/file.py:Name`` typed by the user. Nothing is imported before it is asked for, so that listing
-names costs nothing and a plug-in that is broken harms nobody who does not use it.
+``path/to/file.py:Name`` typed by the user. Nothing is imported before it is asked for, so
+listing names costs nothing, and a broken plug-in harms only those who use it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Registry(Generic[T]):
         self._check = check
         self._loaded: dict[str, T] = {}
         self._broken: dict[str, str] = {}
-        #: Installed plug-ins that were met and can't be used, with the cause.
+        #: Installed plug-ins that can't be used, with the cause.
         self.left_out: dict[str, str] = {}
         self._lock = threading.RLock()
         self._plugins_seen = group is None
@@ -170,15 +170,15 @@ class Registry(Generic[T]):
 
 
 def _say(error: BaseException) -> str:
-    """Type and message in one line; nothing of a corpus can be in it, because none is read yet."""
+    """Type and message in one line; it can't hold text of a corpus, because none has been read yet."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def source_digest(found: object, reference: str = "") -> str | None:
     """A digest of the files that define a plug-in: a class with its bases, or a function, and the file named.
 
-    None for what comes with unembed, where a version tells. An edited file makes another plug-in of it, whose
-    results must not be taken for those of the old one.
+    None for what comes with unembed, where a version tells. An edited file is another plug-in, whose results
+    must not be taken for those of the old one.
     """
     files = {Path(reference.rpartition(":")[0]).expanduser()} if ".py:" in reference else set()
     for part in found.__mro__ if isinstance(found, type) else (found,):

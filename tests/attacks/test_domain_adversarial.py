@@ -22,14 +22,15 @@ class _Reversed(torch.autograd.Function):
 
 def plain_loss(model, number, rows, held, private, strength):
     """One network, with autograd's own operations."""
+    encoder, encoder_bias, head, head_bias, domain, domain_bias = model.parts
     lines = slice(number * model.units, (number + 1) * model.units)
-    weight, bias = model.encoder[lines].t(), model.encoder_bias[lines]
+    weight, bias = encoder[lines].t(), encoder_bias[lines]
     hidden = torch.sigmoid(rows @ weight + bias)
     shared = torch.cat([rows[: len(rows) - len(private)], private])
     domains = (torch.arange(len(shared)) >= len(rows) - len(private)).long()
-    keyword = functional.cross_entropy(hidden @ model.keyword[number] + model.keyword_bias[number], held)
+    keyword = functional.cross_entropy(hidden @ head[number] + head_bias[number], held)
     seen = _Reversed.apply(torch.sigmoid(shared @ weight + bias), strength)
-    return keyword + functional.cross_entropy(seen @ model.domain[number] + model.domain_bias[number], domains)
+    return keyword + functional.cross_entropy(seen @ domain[number] + domain_bias[number], domains)
 
 
 @pytest.mark.parametrize(("strength", "theirs"), [(0.0, 2), (1.0, 3), (0.3, 5), (1.0, 0)])

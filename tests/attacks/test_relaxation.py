@@ -161,7 +161,7 @@ def test_closed_encoder_is_not_applicable():
 def test_bad_vectors_and_parameters_are_one_line_errors(folder):
     deal = deal_for(encoder_at(folder, 0), targets=3)
     attack = Relaxation().fit(deal.knowledge)
-    with pytest.raises(CannotMeasureError, match="7 dimensions, those the attack knows 32"):
+    with pytest.raises(CannotMeasureError, match="7 dimensions, the attack expects 32"):
         attack.run(np.zeros((2, 7), dtype=np.float32))
     broken = deal.vectors.copy()
     broken[1, 1] = np.nan

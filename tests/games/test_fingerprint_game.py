@@ -25,7 +25,7 @@ def truth(each: int = 200, own: int | None = 1) -> FingerprintTruth:
 
 
 def score(guess: FingerprintGuess, asked: FingerprintTruth) -> float:
-    return FingerprintGame().judge(asked, guess, seed=0).estimate(np.random.default_rng(0)).value
+    return FingerprintGame().judge(asked, guess, seed=0).estimate().value
 
 
 class TestJudging:
@@ -40,7 +40,7 @@ class TestJudging:
         assert score(FingerprintGame().prior_guess(knowledge(), 600), asked) == pytest.approx(0.5)
         perfect = FingerprintGuess(np.eye(3)[asked.labels])
         judged = FingerprintGame().judge(asked, perfect, seed=0)
-        found = judged.estimate(np.random.default_rng(0))
+        found = judged.estimate()
         assert found.value == 1
         assert found.low < 1, "two hundred texts leave room for an error"
         assert judged.slices[0].name == "b", "the encoder under attack stands first"

@@ -94,7 +94,7 @@ class TestWhatIsDealt:
         [
             ("wrist", "none of the adversary's: check its spelling"),
             ("salad", "nothing to find; leave it out, or count false alarms"),
-            ("operation", "none without it to tell apart"),
+            ("operation", "nothing to tell apart"),
         ],
     )
     def test_keywords_that_can_not_be_measured_say_why(self, keyword, message):

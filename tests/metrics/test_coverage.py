@@ -21,8 +21,6 @@ NAMES = [
     "F1 0.2, n 200",
     "excess of 0.99 over a constant, n 50",  # narrow before
     "excess of 0.6 over a coin, n 200",
-    "average precision 0.17, 5% positives, n 50",
-    "average precision 0.75, 50% positives, n 50",
     "accuracy 0.5, 5 groups, correlation 0.4",  # narrow before
     "balanced accuracy 0.9, 10 groups, correlation 0.4",  # narrow before
     "F1 0.2, 5 groups, correlation 0.1",  # narrow before

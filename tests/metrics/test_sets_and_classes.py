@@ -48,8 +48,8 @@ def test_columns_and_weights_leave_words_out():
 
 def test_a_text_without_such_words_has_no_f1():
     counts = np.array([[0.0, 1.0, 0.0], [1.0, 1.0, 1.0]])
-    assert np.isnan(sets.f1_per_text(counts)[0])
-    assert sets.f1_per_text(counts)[1] == 1
+    assert np.isnan(sets.per_text(counts)[0])
+    assert sets.per_text(counts)[1] == 1
 
 
 def test_best_prefix_is_the_best_of_all():

@@ -11,7 +11,7 @@ from unembed.attacks.inversion.losses import set_cross_entropy
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.nn.device import pick_device
 from unembed.nn.features import InputRows, LabelRows, Standardiser
-from unembed.nn.modules import ResidualPerceptron, StackedPerceptron, perceptron
+from unembed.nn.modules import ResidualPerceptron, StackedPerceptron
 from unembed.nn.training import train
 
 
@@ -122,7 +122,7 @@ def test_stacked_networks_equal_single_ones():
     inputs = torch.randn(6, 4)
     together = stacked(inputs)
     for k in range(3):
-        single = perceptron(4, [5], 2, activation="sigmoid")
+        single = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.Sigmoid(), torch.nn.Linear(5, 2))
         with torch.no_grad():
             for layer, weight, bias in zip((single[0], single[2]), stacked.weights, stacked.biases, strict=True):
                 layer.weight.copy_(weight[k].T)

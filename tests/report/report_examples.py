@@ -209,10 +209,10 @@ def make_findings() -> list[Finding]:
             headroom=math.nan,
             status="could-not-measure",
             level="unknown",
-            reason="the attack finds no leak planted into these vectors, so its result says nothing of safety",
+            reason="the attack finds no leak planted into these vectors, so its result says nothing about safety",
             trust=Trust(
                 trusted=False,
-                reason="the attack finds no leak planted into these vectors, so its result says nothing of safety",
+                reason="the attack finds no leak planted into these vectors, so its result says nothing about safety",
             ),
             detects=Detects(size=None, kinds=[], blind=["axis", "rotated"], tried={"0.6": [0, 2]}),
         ),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from unembed.attacks.base import check_attack_class
+from unembed.attacks.base import SomeAttack, check_attack_class
 from unembed.registry import Registry
 
-ATTACKS: Registry[type[Any]] = Registry(
+ATTACKS: Registry[type[SomeAttack]] = Registry(
     "attack",
     {
         "inversion/portfolio": "unembed.attacks.inversion.portfolio:InversionPortfolio",

@@ -1,15 +1,12 @@
-"""The contract of an attack: an adversary for one game, with no door to the truth."""
+"""The contract of an attack: an adversary for one game, without access to the truth."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
+from typing import ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
-from unembed.encoders.base import Vectors
+from unembed.games.base import G_out, Indexed, K_in, Knowledge, Player
 from unembed.games.threat import Capability
-
-K = TypeVar("K", contravariant=True)
-G = TypeVar("G", covariant=True)
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class AttackFacts:
     departures: str | None = None
     version: int = 1
     default: bool = True
-    quick: tuple[tuple[str, Any], ...] = ()
+    quick: tuple[tuple[str, object], ...] = ()
 
     @property
     def reads_texts(self) -> bool:
@@ -39,7 +36,7 @@ class AttackFacts:
 
 
 @runtime_checkable
-class Attack(Protocol[K, G]):
+class Attack(Player[K_in, G_out], Protocol[K_in, G_out]):
     """``fit`` on knowledge, ``run`` on vectors; parameters as in scikit-learn; random choices from ``seed``.
 
     What requires the capability ``TEXTS`` is a yardstick: the same deal, with texts wherever vectors would be.
@@ -48,13 +45,11 @@ class Attack(Protocol[K, G]):
     facts: ClassVar[AttackFacts]
     seed: int
 
-    def fit(self, knowledge: K) -> Self:
-        """Learn from what the adversary knows."""
-        ...
+    def __init__(self, **params: object) -> None: ...
 
-    def run(self, vectors: Vectors) -> G:
-        """Guess."""
-        ...
+
+#: An attack for those who hand its knowledge and guesses on and look into none of them.
+SomeAttack: TypeAlias = Attack[Knowledge, Indexed]
 
 
 def check_attack_class(candidate: object) -> str | None:
@@ -65,7 +60,7 @@ def check_attack_class(candidate: object) -> str | None:
     if not isinstance(facts, AttackFacts):
         return "it has no AttackFacts named 'facts'"
     if not all(isinstance(r, Capability) for r in facts.requires):
-        return "'requires' of its facts holds something else than capabilities"
+        return "'requires' of its facts holds something other than capabilities"
     wanted = ("fit", "run", "get_params", "set_params")
     absent = [m for m in wanted if not callable(getattr(candidate, m, None))]
     if absent:

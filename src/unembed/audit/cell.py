@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from unembed.attacks import ATTACKS
+from unembed.attacks.base import SomeAttack
 from unembed.audit.lineup import make_lineup
 from unembed.audit.live import live_encoder
 from unembed.audit.masking import mask
@@ -27,7 +28,7 @@ from unembed.encoders.base import Encoder, Vectors
 from unembed.encoders.cache import inside
 from unembed.errors import CannotMeasureError, UnembedError, place_of
 from unembed.games import GAMES
-from unembed.games.base import GameFacts, Lineup, Material
+from unembed.games.base import Deal, GameFacts, IntArray, Knowledge, Lineup, Material, SomeGame
 from unembed.games.calibration import Detection
 from unembed.games.claims import claim_of
 from unembed.games.play import Play, play, status_of
@@ -41,6 +42,7 @@ from unembed.strict import Strict
 from unembed.writing import write_atomically
 
 Encode = Callable[[Sequence[str]], Vectors]
+P = TypeVar("P")
 
 
 class CellResult(Strict):
@@ -156,7 +158,7 @@ def _measure(task: Task) -> Finding:
     return _finding(task, game, played, deal, device, notes)
 
 
-def made_for(identity: CellIdentity, seed: int, device: str) -> tuple[Any, Any]:
+def made_for(identity: CellIdentity, seed: int, device: str) -> tuple[SomeGame, SomeAttack]:
     """Game and attack of a cell, ready to play."""
     game, attack = made(GAMES, identity.game), made(ATTACKS, identity.attack)
     attack.set_params(seed=seed_for(seed, "attack"))
@@ -165,7 +167,7 @@ def made_for(identity: CellIdentity, seed: int, device: str) -> tuple[Any, Any]:
     return game, attack
 
 
-def made(registry: Registry[type[Any]], identity: Made) -> Any:
+def made(registry: Registry[type[P]], identity: Made) -> P:
     """What an identity names, with its parameters; not if its source was edited since the audit was planned."""
     make = registry.get(identity.name)
     if source_digest(make, identity.name) != identity.source:
@@ -281,7 +283,9 @@ def _detects(found: Detection | None) -> Detects | None:
     return Detects(size=found.size, kinds=list(found.kinds), blind=list(found.blind), tried=tried)
 
 
-def _finding(task: Task, game: Any, played: Play, deal: Any, device: str, notes: list[str]) -> Finding:
+def _finding(
+    task: Task, game: SomeGame, played: Play, deal: Deal[Knowledge, object], device: str, notes: list[str]
+) -> Finding:
     identity = task.cell.identity
     facts = ATTACKS.get(identity.attack.name).facts
     status, level, reason = status_of(played, yardstick=facts.reads_texts)
@@ -353,7 +357,7 @@ def _target_name(target_ids: Sequence[str], row: int, number: int) -> str:
     return target_ids[row] if row >= 0 else f"made up {number + 1}"
 
 
-def _samples(task: Task, played: Play, target_ids: Sequence[str], rows: Any) -> list[Sample]:
+def _samples(task: Task, played: Play, target_ids: Sequence[str], rows: IntArray | None) -> list[Sample]:
     show: Callable[[str], str] = (lambda w: w) if task.samples else mask
     return [
         Sample(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from unembed.games.base import check_game
+from unembed.games.base import SomeGame, check_game
 from unembed.registry import Registry
 
-GAMES: Registry[type[Any]] = Registry(
+GAMES: Registry[type[SomeGame]] = Registry(
     "game",
     {
         "inversion": "unembed.games.inversion:InversionGame",

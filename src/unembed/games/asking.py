@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
 from unembed.corpora.corpus import Corpus
+from unembed.games.base import Askable, SomeGame
 from unembed.games.threat import Adversary
+from unembed.params import Parametrised, Params
 from unembed.strict import Strict
 
 
@@ -21,12 +23,15 @@ class Options(Strict):
     command line that set a field.
     """
 
-    quick: ClassVar[Mapping[str, Any]] = {}
+    quick: ClassVar[Mapping[str, object]] = {}
     flags: ClassVar[Mapping[str, str]] = {}
 
     def lacking(self) -> str | None:
         """What the game can't be played without and was not given, with the option that gives it; None: nothing."""
         return None
+
+
+Section = TypeVar("Section", bound=Options)
 
 
 @dataclass(frozen=True)
@@ -41,12 +46,18 @@ class Audited:
     inside: Corpus
     columns: tuple[str, ...]
     games: tuple[str, ...]
-    options: Mapping[str, Any]
-    params: Mapping[str, Mapping[str, Any]]
+    options: Mapping[str, Options]
+    params: Mapping[str, Params]
     can_encode: bool
     """Whether further texts can be encoded; stored vectors come alone."""
 
-    def given(self, game: str) -> dict[str, Any]:
+    def said(self, game: str, kind: type[Section]) -> Section:
+        """The section of the audit file that has the game's name."""
+        section = self.options[game]
+        assert isinstance(section, kind), f"the options of '{game}' are {type(section).__name__}"
+        return section
+
+    def given(self, game: str) -> Params:
         """The parameters given for a game."""
         return dict(self.params.get(game, {}))
 
@@ -58,7 +69,7 @@ class Question:
     ``name`` is what the audit calls the game: its own name, or the file it stands in.
     """
 
-    game: Any
+    game: Askable
     public: bool = False
     name: str = ""
 
@@ -90,7 +101,20 @@ class Seating(Protocol):
         ...
 
 
-def questions_of(name: str, make: Any, audited: Audited) -> Iterator[Question | Refused]:
+class PlainGame(Parametrised):
+    """What most games say: there is no narrower subject, and the adversary's own texts are all that is encoded."""
+
+    @property
+    def subject(self) -> str | None:
+        """What in particular is asked for."""
+        return None
+
+    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
+        """Texts the adversary will want encoded besides its own."""
+        return []
+
+
+def questions_of(name: str, make: type[SomeGame], audited: Audited) -> Iterator[Question | Refused]:
     """The questions of one game."""
     if isinstance(make, FollowsFromAudit):
         yield from make.for_audit(audited)

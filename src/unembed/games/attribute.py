@@ -19,20 +19,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UnknownNameError, UsageError
-from unembed.games.asking import Audited, Question, Refused
+from unembed.games.asking import Audited, PlainGame, Question, Refused
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.claims import Figures
 from unembed.games.columns import absent, as_number, holds_quantities, quantities
 from unembed.games.planting import Kind, Planted, nearest_code_rate, strength_for, write_codes
 from unembed.games.rows import hold_back
 from unembed.games.text_baseline import TextReader
-from unembed.games.threat import Adversary
 from unembed.metrics.classes import macro_recall, recognised, top_k_hits
 from unembed.metrics.estimate import Estimate, mean, wilson
-from unembed.params import Parametrised
 from unembed.seeds import generator, seed_for
 
 NUMERIC_BINS = 4
@@ -65,7 +62,7 @@ class AttributeTruth:
 AttributeGuess = NDArray[np.float64]
 
 
-class AttributeGame(Parametrised):
+class AttributeGame(PlainGame):
     """Deals labelled vectors; judges a ranking of classes."""
 
     facts: ClassVar[GameFacts] = GameFacts(
@@ -120,10 +117,6 @@ class AttributeGame(Parametrised):
     def subject(self) -> str | None:
         """The column."""
         return self.column
-
-    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
-        """Labels come with the adversary's own texts; nothing else is encoded."""
-        return []
 
     def deal(self, material: Material) -> Deal[AttributeKnowledge, AttributeTruth]:
         """The classes that both sides have often enough; others are left out and counted in the notes."""
@@ -232,16 +225,15 @@ class AttributeGame(Parametrised):
         parts = _class_parts(truth, guess)
 
         def work_out() -> Detail:
-            rng = generator(seed, "attribute", "judge")
             slices = _by_class(truth, guess)
             exposed = sum(bool(s.clear) for s in slices)
-            secondary = {**_shares(truth, guess, rng), "classes_recognised": wilson(exposed, len(slices))}
+            secondary = {**_shares(truth, guess), "classes_recognised": wilson(exposed, len(slices))}
             if truth.reading is not None:
                 read = Scores(_class_parts(truth, truth.reading), macro_recall, truth.groups)
                 here = Scores(parts, macro_recall, truth.groups)
-                secondary["text_cnn_balanced_accuracy"] = read.estimate(rng)
-                secondary |= {f"text_cnn_{k}": e for k, e in _shares(truth, truth.reading, rng).items()}
-                secondary["more_than_text_cnn"] = here.excess_over(read, rng)
+                secondary["text_cnn_balanced_accuracy"] = read.estimate()
+                secondary |= {f"text_cnn_{k}": e for k, e in _shares(truth, truth.reading).items()}
+                secondary["more_than_text_cnn"] = here.excess_over(read)
             return Detail(secondary, slices)
 
         return Scores(parts, macro_recall, truth.groups, work_out)
@@ -316,11 +308,11 @@ def _class_parts(truth: AttributeTruth, guess: AttributeGuess) -> NDArray[np.flo
     return np.hstack([member * top_k_hits(guess, truth.labels, 1)[:, None], member])
 
 
-def _shares(truth: AttributeTruth, guess: AttributeGuess, rng: np.random.Generator) -> dict[str, Estimate]:
+def _shares(truth: AttributeTruth, guess: AttributeGuess) -> dict[str, Estimate]:
     """Share of targets whose class is named, and is among the first five where there are more."""
-    found = {"accuracy": mean(top_k_hits(guess, truth.labels, 1), rng=rng, groups=truth.groups)}
+    found = {"accuracy": mean(top_k_hits(guess, truth.labels, 1), groups=truth.groups)}
     if len(truth.classes) > 5:
-        found["top5_accuracy"] = mean(top_k_hits(guess, truth.labels, 5), rng=rng, groups=truth.groups)
+        found["top5_accuracy"] = mean(top_k_hits(guess, truth.labels, 5), groups=truth.groups)
     return found
 
 

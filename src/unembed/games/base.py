@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
+from typing import ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +38,11 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class GameFacts:
-    """What a reader of the report needs to know of a game.
+    """What a reader of the report needs to know about a game.
 
     ``attacks_of`` names the game whose attacks play this one too, where it has none of its own: the adversary
     gets the same knowledge and says the same kind of thing, and only the targets and the judging differ.
-    ``plays_texts``: the game looks into no vector, so that a yardstick can play it with texts in their place.
+    ``plays_texts``: the game never looks into a vector, so a yardstick can play it with texts instead.
     ``needs_lineup``: its material holds other encoders that might have made the vectors.
     ``evidence``: further metrics that must agree before a finding says "no leak found".
     ``counts_hits``: the metric is a share of right answers, so that a multiple of the floor means something.
@@ -181,7 +181,7 @@ class SliceScore:
     estimate: Estimate
     floor: float | None = None
     clear: bool | None = None
-    """Whether it is above its floor for sure, the number of parts considered; None: as the interval says."""
+    """Whether it is surely above its floor, given the number of parts; None: as the interval says."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class Scores:
     """A judged guess: one row of counts per target, and the statistic that turns their sums into the metric.
 
     Rows are kept so that a guess and its floor can be compared on the same targets. The detail is worked out
-    when somebody looks at it: of most floors nobody does.
+    on first access: for most floors nobody asks.
     """
 
     parts: FloatArray
@@ -235,15 +235,15 @@ class Scores:
         labels = None if self.groups is None else numbered(self.groups)
         return spread(np.asarray(self.parts, dtype=np.float64), self.statistic, labels, rate=self.rate)
 
-    def estimate(self, rng: np.random.Generator | None = None) -> Estimate:
-        """The metric with its interval; nothing is drawn at random, so ``rng`` may be left out."""
+    def estimate(self) -> Estimate:
+        """The metric with its interval."""
         return interval(self._spread, len(self.parts)) if len(self.parts) else undefined()
 
     def variance_against(self, other: Scores) -> float:
         """How much chance among the targets lets this guess and another one on the same targets differ."""
         return self._spread.variance_against(other._spread)
 
-    def excess_over(self, floor: Scores, rng: np.random.Generator | None = None) -> Estimate:
+    def excess_over(self, floor: Scores) -> Estimate:
         """This guess minus another one on the same targets, with a paired interval."""
         return difference(self._spread, floor._spread, len(self.parts)) if len(self.parts) else undefined()
 
@@ -275,7 +275,7 @@ class Requiring(Protocol):
 
 
 class Player(Protocol[K_in, G_out]):
-    """Who plays: learns from knowledge, answers for vectors, and has no door to the truth."""
+    """Who plays: learns from knowledge, answers for vectors, and has no access to the truth."""
 
     @property
     def facts(self) -> Requiring:
@@ -308,11 +308,14 @@ class Example:
     recovered: list[str]
 
 
-@runtime_checkable
-class Game(Protocol[K, T, G]):
-    """One question. Games are parametrised like estimators; they keep no state between deals."""
+class Askable(Protocol):
+    """What an audit needs of a game before it is dealt."""
 
     facts: ClassVar[GameFacts]
+
+    def get_params(self, deep: bool = True) -> Params:
+        """Parameters as in scikit-learn."""
+        ...
 
     @property
     def subject(self) -> str | None:
@@ -322,6 +325,13 @@ class Game(Protocol[K, T, G]):
     def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
         """Texts the adversary will want encoded, so that they can be encoded once, together, beforehand."""
         ...
+
+
+@runtime_checkable
+class Game(Askable, Protocol[K, T, G]):
+    """One question. Games are parametrised like estimators; they keep no state between deals."""
+
+    def __init__(self, **params: object) -> None: ...
 
     def deal(self, material: Material) -> Deal[K, T]:
         """Hand out knowledge and vectors, keep the truth."""
@@ -338,6 +348,10 @@ class Game(Protocol[K, T, G]):
     def examples(self, truth: T, guess: G, rows: Sequence[int]) -> list[Example]:
         """Some targets in words, for the report."""
         ...
+
+
+#: A game for those who hand its knowledge, truth and guesses on and look into none of them.
+SomeGame: TypeAlias = Game[Knowledge, object, Indexed]
 
 
 @runtime_checkable

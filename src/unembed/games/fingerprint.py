@@ -22,16 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
+from unembed.games.asking import PlainGame
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Lineup, Material, Scores, SliceScore
 from unembed.games.claims import Figures
 from unembed.games.rows import hold_back, stack_rows
-from unembed.games.threat import Adversary
-from unembed.metrics.estimate import share
+from unembed.metrics.estimate import mean
 from unembed.metrics.spread import FloatArray, Rates
-from unembed.params import Parametrised
 from unembed.seeds import generator
 
 #: Vectors that are judged together.
@@ -51,7 +49,7 @@ class FingerprintKnowledge:
     def of(cls, vectors: Mapping[str, Any]) -> FingerprintKnowledge:
         """From the vectors of each encoder by its name."""
         if len(vectors) < 2 or len({int(v.shape[1]) for v in vectors.values()}) != 1:
-            raise UsageError("telling encoders apart needs vectors of two or more of one dimension")
+            raise UsageError("telling encoders apart needs vectors of two or more encoders, all of one dimension")
         sizes = [int(v.shape[0]) for v in vectors.values()]
         return cls(_together(list(vectors.values())), np.repeat(np.arange(len(sizes)), sizes), tuple(vectors))
 
@@ -85,7 +83,7 @@ class FingerprintGuess:
         return self.scores if dtype is None else self.scores.astype(dtype)
 
 
-class FingerprintGame(Parametrised):
+class FingerprintGame(PlainGame):
     """Deals vectors of several encoders; judges whether those of the one under attack are told from the rest."""
 
     facts: ClassVar[GameFacts] = GameFacts(
@@ -113,15 +111,6 @@ class FingerprintGame(Parametrised):
             f"can tell from a single vector which encoder made it ({found.estimate.value:.0%} right against others, "
             f"guessing: {found.floor.value:.0%})"
         )
-
-    @property
-    def subject(self) -> str | None:
-        """The encoder is the question; there is no narrower subject."""
-        return None
-
-    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
-        """The adversary runs the candidates itself, on its own texts."""
-        return []
 
     def deal(self, material: Material) -> Deal[FingerprintKnowledge, FingerprintTruth]:
         """Vectors of every candidate of the right dimension: of the adversary's texts, and of the targets."""
@@ -182,7 +171,7 @@ class FingerprintGame(Parametrised):
         def work_out() -> Detail:
             rng = generator(seed, "fingerprint", "judge")
             others = np.flatnonzero(~mine)
-            secondary = {"others_taken_for_it": share(said[others], rng=rng, groups=_groups(truth, others))}
+            secondary = {"others_taken_for_it": mean(said[others], groups=_groups(truth, others))}
             for place, size in enumerate(SETS):
                 sets = _sets(np.flatnonzero(mine), size, rng)
                 if not len(sets):
@@ -195,12 +184,12 @@ class FingerprintGame(Parametrised):
                 if needed is not None:
                     told["named_rightly"] = first * (evidence[:, own] >= needed[own])
                 for what, hits in told.items():
-                    secondary[f"{what}_of_{size}"] = share(hits, rng=rng, groups=groups)
+                    secondary[f"{what}_of_{size}"] = mean(hits, groups=groups)
             slices = []
             for i, name in enumerate(truth.encoders):
                 made = np.flatnonzero(truth.labels == i)
                 floor = float(named[truth.labels != i, i].mean())
-                estimate = share(named[made, i], rng=rng, groups=_groups(truth, made))
+                estimate = mean(named[made, i], groups=_groups(truth, made))
                 slices.append(SliceScore("encoder", name, estimate, floor))
             return Detail(secondary, tuple(sorted(slices, key=lambda s: s.name != truth.encoders[own])))
 
@@ -261,12 +250,8 @@ def _first(evidence: FloatArray) -> FloatArray:
     return np.asarray(best / best.sum(axis=1, keepdims=True))
 
 
-def _two_shares(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return sums[..., ::2], sums[..., 1::2]
-
-
 #: The mean of two shares.
-_halves = Rates(_two_shares)
+_halves = Rates(lambda sums: (sums[..., ::2], sums[..., 1::2]))
 
 
 def _groups(truth: FingerprintTruth, rows: IntArray) -> list[object] | None:

@@ -16,21 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from unembed.corpora.corpus import Corpus
 from unembed.corpora.words import Vocabulary, build_vocabulary, stop_words, word_sets, words
 from unembed.encoders.base import Vectors, WhiteBoxEncoder, is_white_box
 from unembed.errors import CannotMeasureError
-from unembed.games.asking import Audited, Question, Refused
+from unembed.games.asking import Audited, PlainGame, Question, Refused
 from unembed.games.base import Deal, Detail, Example, GameFacts, Material, Queries, Scores
 from unembed.games.claims import Figures
 from unembed.games.inversion_scores import detail
 from unembed.games.listed_names import listed_names
 from unembed.games.planting import Kind, Planted, PlantedWords, planted_words, strength_for, write_codes
 from unembed.games.rows import hold_back
-from unembed.games.threat import Adversary, Capability
+from unembed.games.threat import Capability
 from unembed.games.unseen import read_texts, unread_words
 from unembed.metrics import sets
-from unembed.params import Parametrised
 from unembed.seeds import generator
 
 #: With more of the targets' words outside its vocabulary, an adversary that reads nothing may only lack the words.
@@ -100,7 +98,7 @@ class PieceGuess:
 InversionGuess: TypeAlias = "csr_matrix | PieceGuess"
 
 
-class InversionGame(Parametrised):
+class InversionGame(PlainGame):
     """Deals (vector, word set) pairs; judges recovered word sets."""
 
     facts: ClassVar[GameFacts] = GameFacts(
@@ -152,15 +150,6 @@ class InversionGame(Parametrised):
             f"can read back {figures['content_recall'].value:.0%} of the meaningful words{texts} "
             f"({figures['content_precision'].value:.0%} of the words they name are right{guessed})"
         )
-
-    @property
-    def subject(self) -> str | None:
-        """Inversion asks for all words: there is no narrower subject."""
-        return None
-
-    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
-        """The adversary's own texts are all it has encoded."""
-        return []
 
     def deal(self, material: Material) -> Deal[InversionKnowledge, InversionTruth]:
         """Vocabulary from the adversary's texts only; the target's words are looked up in it."""
@@ -241,7 +230,7 @@ class InversionGame(Parametrised):
         content[:, sets.PRESENT] += truth.outside[:, 1]
 
         def work_out() -> Detail:
-            return detail(truth, guess, pieces, every=every, content=content, inside=inside, seed=seed)
+            return detail(truth, guess, pieces, every=every, content=content, inside=inside)
 
         return Scores(content, sets.f1, truth.groups, work_out)
 

@@ -1,6 +1,6 @@
 """What stands beside the headline of the inversion game: weighted, per text, by word frequency, class and word.
 
-All counts rest on ``metrics.sets``; all intervals of one guess on one set of bootstrap draws.
+All counts rest on ``metrics.sets``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from scipy.sparse import csr_matrix
 
 from unembed.games.base import Detail, SliceScore
 from unembed.metrics import sets
-from unembed.metrics.estimate import Measure, bootstrap_all, wilson
-from unembed.seeds import generator
+from unembed.metrics.estimate import Measure, estimates_of, wilson
 
 if TYPE_CHECKING:
     from unembed.games.inversion import InversionTruth
@@ -44,7 +43,6 @@ def detail(
     every: Counts,
     content: Counts,
     inside: Counts,
-    seed: int,
 ) -> Detail:
     """Secondary metrics and slices of one guess.
 
@@ -60,13 +58,13 @@ def detail(
         for name, statistic in _STATISTICS.items():
             if f"{prefix}{name}" != "content_f1":
                 wanted[f"{prefix}{name}"] = Measure(counts, statistic)
-            wanted[f"{prefix}{name}_per_text"] = Measure.mean(per_text(counts, name))
+            wanted[f"{prefix}{name}_per_text"] = Measure.mean(sets.per_text(counts, statistic))
     weighted = sets.set_counts(truth.labels, guess, columns=truth.content, weights=rarity(truth.labels))
-    for name in _STATISTICS:
-        wanted[f"weighted_{name}"] = Measure.mean(per_text(weighted, name))
-    share = np.where(content[:, sets.PRESENT] > 0, sets.recall(content), np.nan)
+    for name, statistic in _STATISTICS.items():
+        wanted[f"weighted_{name}"] = Measure.mean(sets.per_text(weighted, statistic))
+    share = sets.per_text(content, sets.recall)
     for name, least in SHARES.items():
-        wanted[f"texts_{name}_recovered"] = Measure.share(np.where(np.isnan(share), np.nan, share >= least - 1e-12))
+        wanted[f"texts_{name}_recovered"] = Measure.mean(np.where(np.isnan(share), np.nan, share >= least - 1e-12))
     if pieces is not None and truth.pieces is not None:
         counts = sets.set_counts(truth.pieces, pieces)
         wanted |= {f"piece_{name}": Measure(counts, statistic) for name, statistic in _STATISTICS.items()}
@@ -75,15 +73,10 @@ def detail(
     for kind, name, counts in parts:
         wanted[f"{kind}/{name}"] = Measure(counts, sets.f1)
         wanted[f"{kind}/{name}/recall"] = Measure(counts, sets.recall)
-    found = bootstrap_all(wanted, rng=generator(seed, "inversion", "judge"), groups=truth.groups)
+    found = estimates_of(wanted, groups=truth.groups)
     slices = [SliceScore(kind, name, found[f"{kind}/{name}"]) for kind, name, _ in parts]
     slices += [SliceScore(f"{kind}, recall", name, found[f"{kind}/{name}/recall"]) for kind, name, _ in parts]
     return Detail({name: found[name] for name in secondary}, (*slices, *_by_word(truth, guess)))
-
-
-def per_text(counts: Counts, name: str) -> Counts:
-    """A metric of each text (Corò eq. 4.6, 4.7); NaN for a text that has none of the words in question."""
-    return np.where(counts[:, sets.PRESENT] > 0, _STATISTICS[name](counts), np.nan)
 
 
 def _by_frequency(truth: InversionTruth, guess: csr_matrix) -> Iterator[tuple[str, str, Counts]]:

@@ -15,36 +15,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 from scipy.stats import norm
 
-from unembed.corpora.corpus import Corpus
 from unembed.corpora.substitution import contains_keyword
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Options, Question, Refused
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.claims import Figures
-from unembed.games.keyword_proposals import MIN_POSITIVES, named_keywords, propose_keywords
 from unembed.games.keyword_scores import FIRST_N, HALF, PREVALENCE, store_scores
 from unembed.games.keyword_texts import (
+    MIN_POSITIVES,
     KeywordKnowledge,
-    Training,
+    WordsGame,
     check_training,
     knowledge_of,
-    rows_of,
-    training_texts,
+    propose_keywords,
 )
 from unembed.games.planting import Kind, Planted, write_codes
-from unembed.games.threat import Adversary
 from unembed.games.unseen import unread_keywords
 from unembed.metrics.classes import macro_recall
-from unembed.metrics.estimate import bootstrap, wilson
-from unembed.params import Parametrised
+from unembed.metrics.estimate import estimate_of, wilson
 from unembed.seeds import generator
 
 __all__ = ["EpochGuess", "KeywordGame", "KeywordGuess", "KeywordKnowledge", "KeywordTruth"]
@@ -85,15 +81,20 @@ KeywordGuess = NDArray[np.float64]
 class KeywordOptions(Options):
     """Which words the keyword game asks for; none: proposed from the collection."""
 
-    quick: ClassVar[Mapping[str, Any]] = {"samples": 60}
+    quick: ClassVar[Mapping[str, object]] = {"samples": 60}
     flags: ClassVar[Mapping[str, str]] = {"words": "keyword"}
 
     words: list[str] = Field(default_factory=list)
     propose: int = Field(default=10, ge=1, le=200)
     samples: int = Field(default=120, ge=8)
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The words that the user named, each once."""
+        return tuple(dict.fromkeys(w.strip().lower() for w in self.words if w.strip()))
 
-class KeywordGame(Parametrised):
+
+class KeywordGame(WordsGame):
     """Deals training texts per keyword; judges yes/no answers on balanced test sets."""
 
     Options: ClassVar[type[Options]] = KeywordOptions
@@ -114,25 +115,19 @@ class KeywordGame(Parametrised):
         section="keywords",
     )
 
-    keywords: Sequence[str] = ()
-    samples: int = 120
-    substitution: str = "double"
     asked: int = 500
-    place: str | None = None
-    contrast: float = 0.5
     absent: bool = False
 
     @classmethod
     def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:
         """One question about all keywords: those named, else proposed ones."""
-        options = audited.options["keyword"]
-        named = named_keywords(options)
-        keywords = named or propose_keywords(audited.inside, audited.target, options.propose)
+        options = audited.said("keyword", KeywordOptions)
+        keywords = options.named or propose_keywords(audited.inside, audited.target, options.propose)
         if not keywords:
             yield Refused("keyword", "no word is frequent enough on both sides; name some (--keyword)")
             return
         settings = {"keywords": keywords, "samples": options.samples, **audited.given("keyword")}
-        yield Question(cls(**settings), public=bool(named))
+        yield Question(cls(**settings), public=bool(options.named))
 
     @staticmethod
     def claim(found: Figures) -> str:
@@ -155,29 +150,12 @@ class KeywordGame(Parametrised):
         """How many keywords are asked for; their names stand in the slices."""
         return f"{len(self.keywords)} keywords"
 
-    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
-        """The substituted texts, where the adversary may query."""
-        own = set(known.texts)
-        return [t for t in self._training(known, adversary, seed).texts if t not in own]
-
-    def _training(self, known: Corpus, adversary: Adversary, seed: int) -> Training:
-        return training_texts(
-            known,
-            self.keywords,
-            adversary,
-            seed,
-            samples=self.samples,
-            substitution=self.substitution,
-            place=self.place,
-            contrast=self.contrast,
-        )
-
     def deal(self, material: Material) -> Deal[KeywordKnowledge, KeywordTruth]:
         """Training rows for the adversary; balanced test sets for the judge."""
         if not self.keywords:
             raise UsageError("the keyword game needs keywords: name some, or let the audit propose them")
         present = contains_keyword(material.target.texts, self.keywords)
-        training = self._training(material.known, material.adversary, material.seed)
+        training = self._training(material.known, self.keywords, material.adversary, material.seed)
         asked = np.zeros_like(present)
         for column, keyword in enumerate(self.keywords):
             rng = generator(material.seed, "asked", keyword)
@@ -224,8 +202,7 @@ class KeywordGame(Parametrised):
             best = np.argmax([hits.sum(axis=0) for hits in each], axis=0)
             chosen = np.stack([each[epoch][:, column] for column, epoch in enumerate(best)], axis=1)
             found = np.hstack([chosen, truth.asked]).astype(np.float64)
-            rng = generator(seed, "best epoch")
-            secondary["best_epoch_accuracy"] = bootstrap(found, macro_recall, rng=rng, groups=truth.groups)
+            secondary["best_epoch_accuracy"] = estimate_of(found, macro_recall, groups=truth.groups)
             return Detail(secondary, tuple(slices))
 
         return Scores(parts, macro_recall, truth.groups, work_out)
@@ -261,10 +238,6 @@ class KeywordGame(Parametrised):
         own, asked = write_codes(knowledge.vectors, vectors, told, kind, rng)
         return Planted(replace(knowledge, vectors=own, unlabelled=asked, texts=()), asked)
 
-    def some_pairs(self, knowledge: KeywordKnowledge, kept: IntArray) -> KeywordKnowledge:
-        """The same adversary with some of its pairs."""
-        return rows_of(knowledge, kept)
-
     def examples(self, truth: KeywordTruth, guess: KeywordGuess | EpochGuess, rows: Sequence[int]) -> list[Example]:
         """Keywords of the target, and those the adversary says are there."""
         scores = np.asarray(guess)
@@ -286,5 +259,5 @@ def _too_few(column: int, holding: int, targets: int, known: bool) -> str:
     if holding == 0:
         return f"{said}: nothing to find; leave it out, or count false alarms alone (absent=True of the game)"
     if holding == targets:
-        return f"{said}: there is none without it to tell apart; leave it out"
+        return f"{said}: no text lacks it, so there is nothing to tell apart; leave it out"
     return f"{said}: at least {MIN_POSITIVES} with and {MIN_POSITIVES} without it are needed"

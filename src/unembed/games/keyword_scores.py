@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from unembed.games.base import IntArray, SliceScore
 from unembed.metrics.classes import macro_recall
-from unembed.metrics.estimate import LEVEL, Estimate, FloatArray, Measure, bootstrap_all, undefined
+from unembed.metrics.estimate import LEVEL, Estimate, FloatArray, Measure, estimates_of, undefined
 from unembed.seeds import generator
 
 #: The kind of the slices that show single keywords.
@@ -63,7 +63,7 @@ def store_scores(
         "precision_of_yes": Measure(np.hstack([right, said])[:, _both(there, present)], macro_recall),
         "recall_of_yes": Measure(np.hstack([right, present])[:, _both(there, present)], macro_recall),
     }
-    secondary |= bootstrap_all(answers, rng=generator(seed, "yes answers"), groups=groups)
+    secondary |= estimates_of(answers, groups=groups)
     slices = [
         SliceScore(
             kind,

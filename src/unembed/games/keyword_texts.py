@@ -1,4 +1,4 @@
-"""What an adversary of the keyword games trains on: balanced texts a keyword, encoded once (Pan VI-B, VI-C).
+"""What an adversary of the keyword games trains on: balanced texts per keyword, each encoded once (Pan VI-B, VI-C).
 
 A text used for several keywords stands once, and texts without a keyword are shared where they can be, so that the
 number of texts to encode grows with the positives alone.
@@ -20,12 +20,18 @@ from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import IntArray, Material
 from unembed.games.rows import stack_rows
 from unembed.games.threat import Adversary, Capability
+from unembed.params import Parametrised
 from unembed.seeds import generator
 
 #: So many training texts with and without each keyword are needed.
 FEWEST = 2
 #: Puts the keyword in the place of any noun-like word.
 NOUNS = "nouns"
+#: Fewer texts with a word, or without it, and no balanced test set can be made.
+MIN_POSITIVES = 5
+#: Words in a larger share of the adversary's texts say too little to be proposed.
+MOST_COMMON = 0.2
+CANDIDATES = 400
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ def rows_of(knowledge: KeywordKnowledge, kept: IntArray) -> KeywordKnowledge:
     chosen = [place[rows] >= 0 for rows in knowledge.rows]
     left = [labels[keep] for labels, keep in zip(knowledge.labels, chosen, strict=True)]
     if any(not labels.any() or labels.all() for labels in left):
-        raise CannotMeasureError("of some keyword too few texts are left to learn from")
+        raise CannotMeasureError("too few texts are left to learn some keyword from")
     return replace(
         knowledge,
         vectors=knowledge.vectors[kept],
@@ -146,7 +152,9 @@ def _doubled(
         chosen = [known.texts[i] for i in (*positive, *negative)]
         answer = [True] * len(positive) + [False] * len(negative)
         if not may_query:
-            chosen, answer = _balanced(chosen, answer, len(positive))
+            # Without queries there is no substitution to balance the texts with the keyword and those without.
+            keep = max(2 * len(positive), 4)
+            chosen, answer = chosen[:keep], answer[:keep]
         else:
             doubled = substitute(chosen, keyword, vocabulary, rng)
             chosen, answer = doubled.texts, [bool(a) for a in doubled.labels]
@@ -276,7 +284,52 @@ def _digest(vectors: Vectors, row: int) -> bytes:
     return bytes(one.indices.tobytes() + one.data.tobytes())
 
 
-def _balanced(texts: list[str], labels: list[bool], positives: int) -> tuple[list[str], list[bool]]:
-    """As many texts without the keyword as with it: without queries there is no substitution to balance them."""
-    keep = max(2 * positives, 4)
-    return texts[:keep], labels[:keep]
+def telling_words(known: Corpus, *, min_count: int, language: str = "en") -> list[str]:
+    """Content words of the adversary's texts that are not in too many of them, the most frequent first."""
+    vocabulary = build_vocabulary(known.texts, size=20_000, min_count=min_count, language=language)
+    shares = vocabulary.document_counts / max(len(known), 1)
+    found = zip(vocabulary.words, vocabulary.content, shares, strict=True)
+    return [word for word, content, share in found if content and share <= MOST_COMMON and len(word) >= 3]
+
+
+def propose_keywords(adversary: Corpus, target: Corpus, count: int) -> tuple[str, ...]:
+    """Keywords for a collection that comes without a list, each frequent enough on both sides to be measured.
+
+    They are taken at even steps over the frequency ranks, so that the question is not only about the most common words.
+    """
+    usable = [word for word in telling_words(adversary, min_count=MIN_POSITIVES) if not word.isdigit()][:CANDIDATES]
+    if not usable:
+        return ()
+    yes = contains_keyword(target.texts, usable).sum(axis=0)
+    enough = [w for w, y in zip(usable, yes, strict=True) if 2 * MIN_POSITIVES <= y <= len(target) - 2 * MIN_POSITIVES]
+    if len(enough) <= count:
+        return tuple(enough)
+    steps = np.linspace(0, len(enough) - 1, count).round().astype(int)
+    return tuple(enough[i] for i in steps)
+
+
+class WordsGame(Parametrised):
+    """What the games about words share: the words, how the training texts are made, and what is encoded for them."""
+
+    keywords: Sequence[str] = ()
+    samples: int = 120
+    substitution: str = "double"
+    place: str | None = None
+    contrast: float = 0.5
+
+    def listed(self, known: Corpus) -> Sequence[str]:
+        """The words that are asked for."""
+        return self.keywords
+
+    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
+        """The substituted texts, where the adversary may query."""
+        own = set(known.texts)
+        return [t for t in self._training(known, self.listed(known), adversary, seed).texts if t not in own]
+
+    def _training(self, known: Corpus, listed: Sequence[str], adversary: Adversary, seed: int) -> Training:
+        settings = {name: getattr(self, name) for name in ("samples", "substitution", "place", "contrast")}
+        return training_texts(known, listed, adversary, seed, **settings)
+
+    def some_pairs(self, knowledge: KeywordKnowledge, kept: IntArray) -> KeywordKnowledge:
+        """The same adversary with some of its pairs."""
+        return rows_of(knowledge, kept)

@@ -34,7 +34,7 @@ class NamesOptions(Options):
 
 def listed_names(audited: Audited) -> tuple[str, ...]:
     """The names of the user's file, or those found in the texts with its help; none where no file is named."""
-    options = audited.options["names"]
+    options = audited.said("names", NamesOptions)
     if options.file is None:
         return ()
     listed = read_names(options.file, options.column)

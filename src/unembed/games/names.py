@@ -25,15 +25,14 @@ from unembed.corpora.swapping import remove_name, scored_word, swap_name
 from unembed.corpora.words import Vocabulary, words
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
-from unembed.games.asking import Audited, Options, Question, Refused
+from unembed.games.asking import Audited, Options, PlainGame, Question, Refused
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.claims import Figures
 from unembed.games.inversion import InversionGuess, InversionKnowledge, knowledge_of, pairs_of, words_of
 from unembed.games.listed_names import NamesOptions, listed_names
 from unembed.games.rows import hold_back
 from unembed.games.threat import Adversary
-from unembed.metrics.estimate import Estimate, ratio, share, wilson
-from unembed.params import Parametrised
+from unembed.metrics.estimate import Estimate, mean, ratio, wilson
 from unembed.seeds import generator
 
 ORIGINAL, SWAPPED, WITHOUT = 0, 1, 2
@@ -41,7 +40,7 @@ ORIGINAL, SWAPPED, WITHOUT = 0, 1, 2
 
 @dataclass(frozen=True)
 class NamesTruth:
-    """One entry a vector: what was done to the sentence, which name is in it, which one was there before.
+    """One entry per vector: what was done to the sentence, which name is in it, which one was there before.
 
     Names are columns of the vocabulary. ``without`` is the row of the same sentence without its name (-1: there is
     none); ``groups`` are entries that belong together: the variants of one sentence, or the texts of one document.
@@ -77,7 +76,7 @@ class NameTable:
     training: dict[str, int]
 
 
-class NamesGame(Parametrised):
+class NamesGame(PlainGame):
     """Deals sentences with names, with other names in their place, and without; judges which names come back."""
 
     Options: ClassVar[type[Options]] = NamesOptions
@@ -110,7 +109,7 @@ class NamesGame(Parametrised):
     @classmethod
     def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:
         """One question about all names of the list."""
-        if audited.options["names"].file is None:
+        if audited.said("names", NamesOptions).file is None:
             yield Refused("names", "no list of names was given (--names FILE)")
         elif not audited.can_encode:
             yield Refused(
@@ -123,7 +122,7 @@ class NamesGame(Parametrised):
         """Whoever has no word for any of the names could not say them, whatever the vectors give away."""
         if adversary.inside or self.known_to(known.texts):
             return adversary
-        return "the public texts this adversary trains on hold none of the names: it has no word to say"
+        return "the public texts this adversary trains on contain none of the names, so it could not say them"
 
     @staticmethod
     def claim(found: Figures) -> str:
@@ -132,15 +131,6 @@ class NamesGame(Parametrised):
             f"can read back {found.estimate.value:.0%} of the names that were put into other people's sentences "
             f"(guessing: {found.floor.value:.0%})"
         )
-
-    @property
-    def subject(self) -> str | None:
-        """The names are the question; there is no narrower subject."""
-        return None
-
-    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
-        """The adversary's own texts are all it has encoded; the changed sentences are the challenger's."""
-        return []
 
     def deal(self, material: Material) -> Deal[InversionKnowledge, NamesTruth]:
         """Sentences that hold a name the adversary's vocabulary has, their swapped variants, and those without."""
@@ -231,18 +221,18 @@ class NamesGame(Parametrised):
         hits = said(rows, truth.name[rows])
 
         def work_out() -> Detail:
-            return self._detail(truth, said, seed)
+            return self._detail(truth, said)
 
         parts = np.stack([hits, np.ones(len(rows))], axis=1).astype(np.float64)
         return Scores(parts, ratio, [truth.groups[int(i)] for i in rows], work_out)
 
-    def _detail(self, truth: NamesTruth, said: Said, seed: int) -> Detail:
+    def _detail(self, truth: NamesTruth, said: Said) -> Detail:
         def rate(rows: IntArray, hits: NDArray[np.bool_]) -> Estimate:
-            """Wilson's interval where the vectors come from different sentences, else a bootstrap over them."""
+            """Wilson's interval where the vectors come from different sentences, else the jackknife over them."""
             groups = [truth.groups[int(i)] for i in rows]
             if not truth.documents and len(set(groups)) == len(rows):
                 return wilson(int(hits.sum()), len(rows))
-            return share(hits, rng=generator(seed, "names", "judge"), groups=groups)
+            return mean(hits, groups=groups)
 
         secondary: dict[str, Estimate] = {}
         original = np.flatnonzero(truth.kind == ORIGINAL)

@@ -16,17 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
-from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
-from unembed.games.asking import Audited, Question, Refused
+from unembed.games.asking import Audited, PlainGame, Question, Refused
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.claims import Figures
 from unembed.games.columns import absent, as_number, quantities
 from unembed.games.planting import Kind, Planted, strength_for, write_codes
-from unembed.games.threat import Adversary
-from unembed.metrics.estimate import FloatArray, Measure, bootstrap_all
-from unembed.params import Parametrised
+from unembed.metrics.estimate import FloatArray, Measure, estimates_of
 from unembed.seeds import generator
 
 MIN_NUMBERS = 20
@@ -49,11 +46,11 @@ class NumberTruth:
     groups: Sequence[object] | None = None
 
 
-#: A guess: one number a target.
+#: A guess: one number per target.
 NumberGuess = NDArray[np.float64]
 
 
-class NumberGame(Parametrised):
+class NumberGame(PlainGame):
     """Deals vectors with numbers; judges how near the guessed numbers are."""
 
     facts: ClassVar[GameFacts] = GameFacts(
@@ -96,10 +93,6 @@ class NumberGame(Parametrised):
         """The column."""
         return self.column
 
-    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
-        """Numbers come with the adversary's own texts; nothing else is encoded."""
-        return []
-
     def deal(self, material: Material) -> Deal[NumberKnowledge, NumberTruth]:
         """Every text of either side that has a number; the others are counted in the notes."""
         if self.max_labels is not None and self.max_labels < 1:
@@ -116,7 +109,7 @@ class NumberGame(Parametrised):
                 f"targets; {MIN_NUMBERS} of each are needed"
             )
         if len(np.unique(known)) < 2 or len(np.unique(target)) < 2:
-            raise CannotMeasureError(f"column '{self.column}' has one and the same number everywhere: nothing to guess")
+            raise CannotMeasureError(f"column '{self.column}' has the same number everywhere: nothing to guess")
         if self.max_labels is not None and len(known) > self.max_labels:
             rng = generator(material.seed, "number", self.column)
             chosen = np.sort(rng.permutation(len(known))[: self.max_labels])
@@ -146,8 +139,7 @@ class NumberGame(Parametrised):
                 "mean_absolute_error": Measure.mean(error),
                 "half_the_error_or_less": Measure.mean(error <= alike.mean() / 2),
             }
-            rng = generator(seed, "number", "judge")
-            secondary = bootstrap_all(wanted, rng=rng, groups=truth.groups)
+            secondary = estimates_of(wanted, groups=truth.groups)
             edges = np.quantile(numbers, [0.25, 0.5, 0.75])
             quarter = np.searchsorted(edges, numbers, side="left")
             slices = []
@@ -155,7 +147,7 @@ class NumberGame(Parametrised):
                 own = quarter == i
                 if own.any():
                     parts = Measure(np.stack([error, alike], axis=1) * own[:, None], taken_away, int(own.sum()))
-                    found = bootstrap_all({name: parts}, rng=rng, groups=truth.groups)[name]
+                    found = estimates_of({name: parts}, groups=truth.groups)[name]
                     slices.append(SliceScore("range", name, found))
             return Detail(secondary, tuple(slices))
 
@@ -245,6 +237,6 @@ def _numbered(values: Sequence[Any], whose: str, notes: list[str]) -> tuple[IntA
         other = len(values) - len(rows) - blank
         notes.append(
             f"{len(values) - len(rows):,} of {len(values):,} {whose} are left out: {blank:,} without a value, "
-            f"{other:,} with one that is no finite number"
+            f"{other:,} with a value that is not a finite number"
         )
     return rows, np.array([n for n in found if n is not None], dtype=np.float64)

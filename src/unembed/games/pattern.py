@@ -35,7 +35,7 @@ from unembed.games.pattern_ranking import FloatArray, best_wholes
 from unembed.games.pattern_scores import score_pattern
 from unembed.games.rows import hold_back, stack_rows
 from unembed.games.threat import Adversary, Capability
-from unembed.params import Parametrised
+from unembed.params import Parametrised, Params
 from unembed.seeds import generator
 
 #: With fewer texts that hold a secret the collection is not asked about, and gives no sentences to the adversary.
@@ -87,7 +87,7 @@ def sizes_of(pattern: Pattern, parts: Sequence[int] | IntArray) -> list[int]:
 
 
 def by_part(table: Any, sizes: Sequence[int]) -> list[Any]:
-    """Columns that lie side by side, one table a part."""
+    """Columns that lie side by side, one table per part."""
     ends = np.cumsum([0, *sizes])
     return [table[:, a:b] for a, b in pairwise(ends)]
 
@@ -95,7 +95,7 @@ def by_part(table: Any, sizes: Sequence[int]) -> list[Any]:
 class PatternOptions(Options):
     """Secrets of which form the pattern game asks for; without a format it is not played."""
 
-    quick: ClassVar[Mapping[str, Any]] = {"pairs": 1500}
+    quick: ClassVar[Mapping[str, object]] = {"pairs": 1500}
     flags: ClassVar[Mapping[str, str]] = {"formats": "pattern"}
 
     formats: list[str] = Field(default_factory=list, description="names of ready patterns, or formats")
@@ -150,11 +150,11 @@ class PatternGame(Parametrised):
 
         Where the targets come from is settled here, so that everything is encoded beforehand.
         """
-        options = audited.options["pattern"]
+        options = audited.said("pattern", PatternOptions)
         if not options.formats:
             yield Refused("pattern", "no pattern was named (--pattern NAME or FORMAT)")
         for format in dict.fromkeys(options.formats):
-            settings = {"pattern": format, "pairs": options.pairs, "sentences": options.sentences}
+            settings: Params = {"pattern": format, "pairs": options.pairs, "sentences": options.sentences}
             settings |= audited.given("pattern")
             if settings.get("targets", "auto") == "auto":
                 settings["targets"] = "found" if _holding(format, audited.target) >= FEWEST_FOUND else "planted"
@@ -174,7 +174,7 @@ class PatternGame(Parametrised):
         """
         beside = adversary.inside and not all(other.inside for other in others)
         if self.targets == "planted" and beside and not _holding(self.pattern, known):
-            return "the secrets are made up and the collection holds none: the outsider's figure again"
+            return "the secrets are made up and the collection holds none, so the result would be the outsider's"
         return replace(adversary, capabilities=adversary.capabilities | {Capability.FORMAT})
 
     @staticmethod

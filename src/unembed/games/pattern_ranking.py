@@ -1,7 +1,7 @@
 """Ranking whole secrets by the product of their parts' probabilities, without enumerating them (Pan V-B2).
 
 The best ``k`` of a product of independent parts are made of the best ``k`` of every beginning of it, so parts are
-joined one after the other and only ``k`` beginnings are kept: exact, with k² sums a part and target instead of one
+joined one after the other and only ``k`` beginnings are kept: exact, with k² sums per part and target instead of one
 for each of the (often 10^15) possible secrets.
 """
 

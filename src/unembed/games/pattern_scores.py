@@ -11,8 +11,7 @@ from unembed.corpora.patterns.pattern import Pattern
 from unembed.games.base import Detail, IntArray, Scores, SliceScore
 from unembed.games.pattern_ranking import SHOWN, FloatArray, best_wholes
 from unembed.metrics.classes import top_k_hits
-from unembed.metrics.estimate import Measure, bootstrap_all, ratio
-from unembed.seeds import generator
+from unembed.metrics.estimate import Measure, estimates_of, ratio
 
 
 def score_pattern(
@@ -34,22 +33,22 @@ def score_pattern(
 
     def work_out() -> Detail:
         measures = {
-            "whole_top1": Measure.share(whole_hits(wholes, labels, 1)),
-            "whole_top5": Measure.share(whole_hits(wholes, labels, SHOWN)),
+            "whole_top1": Measure.mean(whole_hits(wholes, labels, 1)),
+            "whole_top5": Measure.mean(whole_hits(wholes, labels, SHOWN)),
             "part_top5": Measure(_top5(scores, labels), ratio),
         }
         named: dict[tuple[str, str], Measure] = {}
         for i, part in enumerate(asked):
             name, size = pattern.parts[int(part)].name, scores[i].shape[1]
-            named["part", name] = Measure.share(right[:, i])
+            named["part", name] = Measure.mean(right[:, i])
             if size > SHOWN:
-                named["part_top5", name] = Measure.share(top_k_hits(scores[i], labels[:, i], SHOWN))
+                named["part_top5", name] = Measure.mean(top_k_hits(scores[i], labels[:, i], SHOWN))
         for field, columns in _fields(pattern, asked).items():
             best, own = best_wholes([scores[i] for i in columns]), labels[:, columns]
-            named["field", field] = Measure.share(whole_hits(best, own, 1))
-            named["field_top5", field] = Measure.share(whole_hits(best, own, SHOWN))
+            named["field", field] = Measure.mean(whole_hits(best, own, 1))
+            named["field_top5", field] = Measure.mean(whole_hits(best, own, SHOWN))
         everything = measures | {"/".join(key): measure for key, measure in named.items()}
-        found = bootstrap_all(everything, rng=generator(0, "pattern", "judge"), groups=groups)
+        found = estimates_of(everything, groups=groups)
         slices = tuple(SliceScore(kind, name, found[f"{kind}/{name}"]) for kind, name in named)
         return Detail({name: found[name] for name in measures}, slices)
 

@@ -139,11 +139,13 @@ def check_attack_works(
     if played.leaks:
         return Check(True, "the attack succeeds on the vectors under attack")
     if deal.doubt:
-        return Check(True, "not put to the test: whatever it misses, finding nothing would say nothing here")
+        return Check(True, "not tested: here, finding nothing would prove nothing")
     if detection is not None:
         if detection.kinds:
             return Check(True, "the attack finds leaks planted into these vectors")
-        return Check(False, "the attack finds no leak planted into these vectors, so its result says nothing of safety")
+        return Check(
+            False, "the attack finds no leak planted into these vectors, so its result says nothing about safety"
+        )
     own = seed_for(seed, "check")
     if _takes_plantings(game, attack, deal):
         try:
@@ -151,7 +153,7 @@ def check_attack_works(
                 return Check(True, "the attack finds a leak planted into these vectors")
         except CannotPlantError as error:
             return Check(False, f"nothing shows that the attack works: {error}")
-        return Check(False, "the attack does not even find a planted leak that hides nothing")
+        return Check(False, "the attack does not find even the most obvious planted leak")
     if _answers_held_back(game, attack, deal, own):
         return Check(True, "the attack succeeds on pairs it was not trained on")
     return Check(False, "the attack fails on held-back pairs of the adversary's own")
@@ -218,17 +220,11 @@ def status_of(played: Play, *, yardstick: bool = False) -> tuple[str, str, str]:
         return "leak", played.level, "the attack does clearly better with the vectors than without them"
     if played.contrary:
         named = ", ".join(name.replace("_", " ") for name in played.contrary)
-        return (
-            "inconclusive",
-            "unknown",
-            f"the headline is at guessing, but other figures are clearly above it: {named}",
-        )
+        reason = f"the headline is at guessing, but other figures are clearly above it: {named}"
+        return "inconclusive", "unknown", reason
     if excess.value + BROKEN * (excess.high - excess.value) < -SMALLEST_LEAK:
-        return (
-            "could-not-measure",
-            "unknown",
-            "the attack does clearly worse than guessing: it is broken on these vectors",
-        )
+        reason = "the attack does clearly worse than guessing: it is broken on these vectors"
+        return "could-not-measure", "unknown", reason
     if played.doubt:
         return "inconclusive", "unknown", played.doubt
     if excess.high > LARGEST_UNSEEN:

@@ -20,31 +20,24 @@ from numpy.typing import NDArray
 
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.substitution import contains_keyword
-from unembed.corpora.words import build_vocabulary
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Question, Refused
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.claims import Figures
-from unembed.games.keyword import EpochGuess, KeywordGuess
-from unembed.games.keyword_proposals import named_keywords
+from unembed.games.keyword import EpochGuess, KeywordGuess, KeywordOptions
 from unembed.games.keyword_texts import (
     KeywordKnowledge,
-    Training,
+    WordsGame,
     check_training,
     knowledge_of,
     rows_of,
-    training_texts,
+    telling_words,
 )
 from unembed.games.rows import hold_back
-from unembed.games.threat import Adversary
 from unembed.metrics.classes import macro_recall
-from unembed.metrics.estimate import bootstrap, mean, ratio, wilson
-from unembed.params import Parametrised
-from unembed.seeds import generator
+from unembed.metrics.estimate import estimate_of, mean, ratio, wilson
 
-#: Words in more than this share of the adversary's texts are left out of a proposed list: they tell little.
-MOST_COMMON = 0.2
 #: Fewer texts with a word than this, and its slice is not shown.
 FEWEST_SHOWN = 5
 FEWEST_TARGETS = 5
@@ -64,7 +57,7 @@ class ReassemblyTruth:
         return np.flatnonzero(self.present.any(axis=1))
 
 
-class ReassemblyGame(Parametrised):
+class ReassemblyGame(WordsGame):
     """Deals training texts for a whole list of words; judges the ranking of the list for every vector."""
 
     facts: ClassVar[GameFacts] = GameFacts(
@@ -85,20 +78,16 @@ class ReassemblyGame(Parametrised):
         section="word lists",
     )
 
-    keywords: Sequence[str] = ()
     propose: int = 50
     top: int = 10
     samples: int = 100
-    substitution: str = "double"
-    place: str | None = None
-    contrast: float = 0.5
     language: str = "en"
 
     @classmethod
     def for_audit(cls, audited: Audited) -> Iterator[Question | Refused]:
         """The keywords that were named, where they are more than fit into the top of the list; else a proposed list."""
         given = audited.given("reassembly")
-        named = named_keywords(audited.options["keyword"])
+        named = audited.said("keyword", KeywordOptions).named
         if len(named) > cls(**given).top:
             yield Question(cls(**{"keywords": named, **given}))
         else:
@@ -121,28 +110,7 @@ class ReassemblyGame(Parametrised):
         """The user's words, each once; else the most frequent telling words of the adversary's texts."""
         if self.keywords:
             return tuple(dict.fromkeys(word.strip().lower() for word in self.keywords))
-        vocabulary = build_vocabulary(known.texts, size=20_000, min_count=2, language=self.language)
-        share = vocabulary.document_counts / max(vocabulary.texts, 1)
-        telling = zip(vocabulary.words, vocabulary.content, share, strict=True)
-        usable = [w for w, content, part in telling if content and part <= MOST_COMMON and len(w) > 2]
-        return tuple(usable[: self.propose])
-
-    def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
-        """The substituted texts, where the adversary may query."""
-        own = set(known.texts)
-        return [t for t in self._training(known, self.listed(known), adversary, seed).texts if t not in own]
-
-    def _training(self, known: Corpus, listed: Sequence[str], adversary: Adversary, seed: int) -> Training:
-        return training_texts(
-            known,
-            listed,
-            adversary,
-            seed,
-            samples=self.samples,
-            substitution=self.substitution,
-            place=self.place,
-            contrast=self.contrast,
-        )
+        return tuple(telling_words(known, min_count=2, language=self.language)[: self.propose])
 
     def deal(self, material: Material) -> Deal[KeywordKnowledge, ReassemblyTruth]:
         """Training rows of every word, and all vectors: which texts hold a word is for the adversary to find out."""
@@ -189,12 +157,11 @@ class ReassemblyGame(Parametrised):
             right = (scores > 0) == present
             sides = [(right & kind).astype(np.float64) for kind in (present, ~present)]
             both = np.hstack([*sides, present, ~present]).astype(np.float64)
-            rng = [generator(seed, "reassembly", part) for part in ("first", "precision", "average", "accuracy")]
             secondary = {
-                "first_word_right": mean(hits[:, 0], rng=rng[0], groups=groups),
-                "precision_at_top": mean(hits.mean(axis=1), rng=rng[1], groups=groups),
-                "average_precision": mean(average, rng=rng[2], groups=groups),
-                "balanced_word_accuracy": bootstrap(both, macro_recall, rng=rng[3], groups=groups),
+                "first_word_right": mean(hits[:, 0], groups=groups),
+                "precision_at_top": mean(hits.mean(axis=1), groups=groups),
+                "average_precision": mean(average, groups=groups),
+                "balanced_word_accuracy": estimate_of(both, macro_recall, groups=groups),
             }
             slices = []
             for column, word in enumerate(truth.words):
@@ -218,10 +185,6 @@ class ReassemblyGame(Parametrised):
         asked = held[present.any(axis=1)]
         truth = ReassemblyTruth(present[present.any(axis=1)], knowledge.keywords, None)
         return rows_of(knowledge, rest), knowledge.vectors[asked], truth
-
-    def some_pairs(self, knowledge: KeywordKnowledge, kept: IntArray) -> KeywordKnowledge:
-        """The same adversary with some of its pairs."""
-        return rows_of(knowledge, kept)
 
     def examples(self, truth: ReassemblyTruth, guess: KeywordGuess | EpochGuess, rows: Sequence[int]) -> list[Example]:
         """The listed words of the text, and the top of the adversary's list."""

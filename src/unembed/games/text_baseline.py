@@ -1,6 +1,6 @@
 """What the text itself gives away: a classifier that reads the targets instead of their vectors (Song 6.3).
 
-It is no attack, because whoever attacks vectors has no texts, and no floor, because it is not ignorant: it is a
+It is not an attack, because an attacker of vectors has no texts, and not a floor, because it is not ignorant: it is a
 yardstick. Where vectors tell more than the text does to somebody with the same few labels, the encoder brought
 knowledge of its own to the attack; where they tell less, reading would be worse than the leak. The attribute game sets
 it beside an attack's figures (``baseline``); played alone it is ``attribute/textcnn``.
@@ -16,9 +16,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unembed.nn.device import pick_device
-from unembed.params import Parametrised
-from unembed.seeds import generator, seed_for
+from unembed.nn.trained import Trained
 
 #: Style shows in punctuation too, so it counts as words here.
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
@@ -26,7 +24,7 @@ _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 MOST_TOKENS = 256
 
 
-class TextReader(Parametrised):
+class TextReader(Trained):
     """TextCNN: 128 filters each 3, 4 and 5 words wide over word vectors learnt from the labelled texts alone.
 
     30 epochs of Adam at 0.001 and batches of 128, as in the paper for all its classifiers. Rare classes count as
@@ -35,12 +33,8 @@ class TextReader(Parametrised):
 
     filters: int = 128
     dimension: int = 128
-    epochs: int = 30
     batch_size: int = 128
-    learning_rate: float = 1e-3
     min_steps: int = 200
-    device: str = "auto"
-    seed: int = 0
 
     def learn(self, texts: Sequence[str], labels: NDArray[np.int64], classes: int) -> Self:
         """Train on labelled texts."""
@@ -48,14 +42,13 @@ class TextReader(Parametrised):
         from torch.nn import functional
 
         from unembed.games.text_cnn import UNKNOWN, TextCNN, lay_out
-        from unembed.nn.training import train
 
         cut = [_tokens(text) for text in texts]
         counts = Counter(token for tokens in cut for token in tokens)
         self.number_ = {token: i for i, token in enumerate(sorted(counts), start=UNKNOWN + 1)}
         known = [self._numbers(tokens) for tokens in cut]
-        on = self.device_ = pick_device(self.device)
-        torch.manual_seed(seed_for(self.seed, "weights") % 2**32)
+        self._start()
+        on = self.device_
         model = TextCNN(len(self.number_) + 2, classes, dimension=self.dimension, filters=self.filters).to(on)
         held = np.bincount(labels, minlength=classes)
         rarity = (len(labels) / (classes * np.maximum(held, 1))).astype(np.float32)
@@ -65,17 +58,8 @@ class TextReader(Parametrised):
             said = model(*lay_out([known[i] for i in rows], on))
             return functional.cross_entropy(said, truth[torch.from_numpy(rows).to(on)], weight=weights)
 
-        train(
-            model,
-            loss_of,
-            n=len(labels),
-            epochs=self.epochs,
-            min_steps=self.min_steps,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            rng=generator(self.seed, "batches"),
-        )
-        self.model_, self.classes_ = model, classes
+        self._train(model, loss_of, len(labels))
+        self.classes_ = classes
         return self
 
     def read(self, texts: Sequence[str]) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-#: Token numbers that are no word: filling, and a word never seen in training.
+#: Token numbers that are not words: filling, and a word never seen in training.
 FILLING, UNKNOWN = 0, 1
 WIDTHS = (3, 4, 5)
 

@@ -1,4 +1,4 @@
-"""The threat model as data: what an adversary has, and which adversaries an audit plays by default."""
+"""The threat model as data: what an adversary holds, and which adversaries an audit plays by default."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Capability(StrEnum):
-    """One thing an adversary may have."""
+    """One thing an adversary may hold."""
 
     VECTORS = "vectors"
     QUERIES = "query access"

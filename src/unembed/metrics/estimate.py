@@ -23,6 +23,9 @@ from numpy.typing import NDArray
 from unembed.metrics.spread import Classes, Rates, Spread, Statistic, numbered, spread
 from unembed.metrics.spread import FloatArray as FloatArray
 
+#: One number per text.
+Values = Sequence[float] | NDArray[np.floating] | NDArray[np.bool_]
+
 LEVEL = 0.95
 FEWEST_GROUPS = 5
 TOO_FEW = "too few groups"
@@ -167,42 +170,31 @@ class Measure:
     rate: bool = False
 
     @classmethod
-    def share(cls, values: Sequence[float] | NDArray[np.floating] | NDArray[np.bool_]) -> Measure:
-        """The share of texts that are 1 (the others 0; NaN doesn't count)."""
-        return cls.mean(values)
-
-    @classmethod
-    def mean(cls, values: Sequence[float] | NDArray[np.floating] | NDArray[np.bool_]) -> Measure:
-        """The mean of one number per text; texts without a number (NaN) don't count."""
+    def mean(cls, values: Values) -> Measure:
+        """The mean of one number per text, which is a share where they are 0 or 1; NaN doesn't count."""
         array = np.asarray(values, dtype=np.float64)
         known = ~np.isnan(array)
         return cls(np.stack([np.where(known, array, 0), known], axis=1), ratio, int(known.sum()))
 
 
-def bootstrap(
+def estimate_of(
     parts: NDArray[np.floating] | NDArray[np.integer],
     statistic: Statistic,
     *,
-    rng: np.random.Generator | None = None,
     groups: Sequence[object] | None = None,
     level: float = LEVEL,
 ) -> Estimate:
-    """A statistic of the column sums of ``parts`` (one row per text) with its interval; see ``bootstrap_all``."""
-    return bootstrap_all({"": Measure(parts, statistic)}, rng=rng, groups=groups, level=level)[""]
+    """A statistic of the column sums of ``parts`` (one row per text) with its interval; see ``estimates_of``."""
+    return estimates_of({"": Measure(parts, statistic)}, groups=groups, level=level)[""]
 
 
-def bootstrap_all(
-    wanted: Mapping[str, Measure],
-    *,
-    rng: np.random.Generator | None = None,
-    groups: Sequence[object] | None = None,
-    level: float = LEVEL,
+def estimates_of(
+    wanted: Mapping[str, Measure], *, groups: Sequence[object] | None = None, level: float = LEVEL
 ) -> dict[str, Estimate]:
-    """Many measures of the same texts, each with its interval.
+    """Several measures of the same texts, each with its interval.
 
     A statistic maps sums ``[..., columns]`` to values ``[...]``; pooled F1 is one of (hits, guessed, present), a mean
-    one of (sum, count). Texts of one group are taken to belong together. Nothing is drawn at random any more: ``rng``
-    is not used, and may be left out.
+    one of (sum, count). Texts of one group are taken to belong together.
     """
     for name, measure in wanted.items():
         if np.ndim(measure.parts) != 2:
@@ -218,30 +210,10 @@ def bootstrap_all(
     return found
 
 
-def mean(
-    values: Sequence[float] | NDArray[np.floating] | NDArray[np.bool_],
-    *,
-    rng: np.random.Generator | None = None,
-    groups: Sequence[object] | None = None,
-    level: float = LEVEL,
-) -> Estimate:
-    """The mean of one number per text; texts without a number (NaN) don't count."""
-    return bootstrap_all({"": Measure.mean(values)}, rng=rng, groups=groups, level=level)[""]
-
-
-def share(
-    values: Sequence[float] | NDArray[np.floating] | NDArray[np.bool_],
-    *,
-    rng: np.random.Generator | None = None,
-    groups: Sequence[object] | None = None,
-) -> Estimate:
-    """The share of texts that are 1, with an interval that has a width even where all or none are."""
-    return mean(values, rng=rng, groups=groups)
-
-
-def _first_of_second(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return sums[..., :1], sums[..., 1:2]
+def mean(values: Values, *, groups: Sequence[object] | None = None, level: float = LEVEL) -> Estimate:
+    """The mean of one number per text, which is a share where they are 0 or 1; NaN doesn't count."""
+    return estimates_of({"": Measure.mean(values)}, groups=groups, level=level)[""]
 
 
 #: First column over second, NaN where the second is zero.
-ratio = Rates(_first_of_second)
+ratio = Rates(lambda sums: (sums[..., :1], sums[..., 1:2]))

@@ -31,29 +31,17 @@ def set_counts(
     return np.stack([both @ value, guessed @ value, true @ value], axis=1)
 
 
-def _precision(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return sums[..., HITS, None], sums[..., GUESSED, None]
-
-
-def _recall(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return sums[..., HITS, None], sums[..., PRESENT, None]
-
-
-def _f1(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return 2 * sums[..., HITS, None], (sums[..., GUESSED] + sums[..., PRESENT])[..., None]
-
-
 #: Share of the guessed words that were there; 0 where nothing was guessed.
-precision = Rates(_precision, empty=0.0)
+precision = Rates(lambda sums: (sums[..., HITS, None], sums[..., GUESSED, None]), empty=0.0)
 #: Share of the words present that were guessed; 0 where nothing was there.
-recall = Rates(_recall, empty=0.0)
+recall = Rates(lambda sums: (sums[..., HITS, None], sums[..., PRESENT, None]), empty=0.0)
 #: Harmonic mean of precision and recall: 2 hits / (guessed + present).
-f1 = Rates(_f1, empty=0.0)
+f1 = Rates(lambda sums: (2 * sums[..., HITS, None], (sums[..., GUESSED] + sums[..., PRESENT])[..., None]), empty=0.0)
 
 
-def f1_per_text(counts: FloatArray) -> FloatArray:
-    """F1 of each text; NaN for a text that has none of the words in question."""
-    return np.where(counts[:, PRESENT] > 0, f1(counts), np.nan)
+def per_text(counts: FloatArray, statistic: Rates = f1) -> FloatArray:
+    """A metric of each text (Corò eq. 4.6, 4.7); NaN for a text that has none of the words in question."""
+    return np.where(counts[:, PRESENT] > 0, statistic(counts), np.nan)
 
 
 def best_prefix(hit_mass: FloatArray, present_mass: float, *, size: FloatArray | None = None) -> int:

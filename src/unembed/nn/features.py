@@ -1,7 +1,7 @@
 """Vectors as network input: safely standardised, whatever their scale.
 
 Constant, dead and un-normalised dimensions are normal input: a dimension without variance (MiniLM stored
-in half precision has one) is set to zero instead of being divided by nothing, and clipping keeps one
+in half precision has one) is set to zero instead of being divided by zero, and clipping keeps one
 huge value from drowning the rest. Sparse vectors keep the columns seen in training and are scaled, not
 centred.
 """
@@ -26,7 +26,7 @@ PREPARED_BYTES = 512 * 2**20
 
 
 def check_vectors(vectors: Any, width: int | None = None) -> None:
-    """Refuse vectors no attack can use: of another width than those it learnt from, NaN or infinite.
+    """Refuse vectors no attack can use: of a width other than that it learnt from, NaN or infinite.
 
     A network turns such input into an empty or constant guess, which would look like safety. One pass, in chunks.
     """
@@ -37,7 +37,7 @@ def check_vectors(vectors: Any, width: int | None = None) -> None:
     n, found = vectors.shape
     if width is not None and found != width:
         raise CannotMeasureError(
-            f"the vectors under attack have {found} dimensions, those the attack knows {width}: use vectors of the "
+            f"the vectors under attack have {found} dimensions, the attack expects {width}: use vectors of the "
             "same encoder"
         )
     parts = [vectors.data] if issparse(vectors) else (vectors[i : i + CHUNK] for i in range(0, n, CHUNK))
@@ -109,10 +109,12 @@ class Standardiser:
 
 
 class InputRows:
-    """Rows of vectors as standardised tensors on a device; prepared once where they fit, else batch by batch."""
+    """Rows of vectors (None: all) as standardised tensors on a device, prepared once where they fit, else by batch."""
 
-    def __init__(self, scaler: Standardiser, vectors: Any, rows: NDArray[np.int64], device: Any) -> None:
+    def __init__(self, scaler: Standardiser, vectors: Any, rows: NDArray[np.int64] | None, device: Any) -> None:
         import torch
+
+        rows = np.arange(int(vectors.shape[0])) if rows is None else rows
 
         self.scaler, self.vectors, self.rows, self.device = scaler, vectors, rows, device
         self.ready: torch.Tensor | None = None

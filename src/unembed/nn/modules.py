@@ -1,34 +1,13 @@
-"""Networks: a plain perceptron, and many small ones stacked into one."""
+"""Networks: residual layers beside a linear path, and many small perceptrons trained as one."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
-
-Activation = Literal["relu", "sigmoid", "gelu"]
-_ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "sigmoid": nn.Sigmoid, "gelu": nn.GELU}
-
-
-def perceptron(
-    inputs: int,
-    hidden: Sequence[int],
-    outputs: int,
-    *,
-    activation: Activation = "relu",
-) -> nn.Sequential:
-    """Fully connected layers; no hidden layer makes it linear."""
-    layers: list[nn.Module] = []
-    width = inputs
-    for units in hidden:
-        layers += [nn.Linear(width, units), _ACTIVATIONS[activation]()]
-        width = units
-    layers.append(nn.Linear(width, outputs))
-    return nn.Sequential(*layers)
 
 
 class ResidualPerceptron(nn.Module):
@@ -61,7 +40,7 @@ class ResidualPerceptron(nn.Module):
 
 
 class StackedPerceptron(nn.Module):
-    """``count`` perceptrons of one shape, trained as one batched matrix product instead of a loop.
+    """``count`` sigmoid perceptrons of one shape, trained as one batched matrix product instead of a loop.
 
     Input ``[count, batch, inputs]`` (or ``[batch, inputs]`` for all alike), output ``[count, batch, outputs]``.
     """
@@ -73,7 +52,6 @@ class StackedPerceptron(nn.Module):
         hidden: Sequence[int],
         outputs: int,
         *,
-        activation: Activation = "sigmoid",
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
@@ -87,7 +65,6 @@ class StackedPerceptron(nn.Module):
             bias = torch.empty(count, 1, after).uniform_(-bound, bound, generator=generator)
             self.weights.append(nn.Parameter(weight))
             self.biases.append(nn.Parameter(bias))
-        self.activation = _ACTIVATIONS[activation]()
 
     def forward(self, inputs: Tensor) -> Tensor:
         """All networks at once."""
@@ -96,7 +73,7 @@ class StackedPerceptron(nn.Module):
         for i, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             values = torch.baddbmm(bias, values, weight)
             if i < last:
-                values = self.activation(values)
+                values = torch.sigmoid(values)
         return values
 
 

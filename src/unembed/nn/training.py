@@ -18,13 +18,12 @@ from unembed.errors import CannotMeasureError
 
 @dataclass(frozen=True)
 class TrainingLog:
-    """What a training did: enough to see that it converged."""
+    """The record of a training: enough to see that it converged."""
 
     epochs: int
     best_epoch: int
     losses: tuple[float, ...]
     scores: tuple[float, ...]
-    stopped_early: bool
 
 
 def batches(n: int, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
@@ -132,7 +131,7 @@ def train(
     if kept is not None:
         model.load_state_dict(kept)
     model.eval()
-    return TrainingLog(len(losses), best_epoch, tuple(losses), tuple(scores), len(losses) < epochs)
+    return TrainingLog(len(losses), best_epoch, tuple(losses), tuple(scores))
 
 
 def _recording(

@@ -27,7 +27,7 @@ class ClassReader:
     def fit(self, vectors: Vectors, labels: IntArray, candidates: Sequence[Candidate]) -> ClassReader:
         """Choose and fit; ``labels`` are numbers below ``classes``."""
         if len(np.unique(labels)) < 2:
-            raise CannotMeasureError("all labelled vectors are of one class: there is nothing to tell apart")
+            raise CannotMeasureError("all labelled vectors belong to one class: there is nothing to tell apart")
         self.rows_ = Rows(np.float32).fit(vectors)
         self.prior_ = np.bincount(labels, minlength=self.classes) / len(labels)
         rows = {raw: self.rows_.of(vectors, raw) for raw in {c.raw for c in candidates}}

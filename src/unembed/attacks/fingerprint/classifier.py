@@ -15,13 +15,11 @@ from unembed.attacks.base import AttackFacts
 from unembed.encoders.base import Vectors
 from unembed.games.fingerprint import FingerprintGuess, FingerprintKnowledge
 from unembed.games.threat import Capability
-from unembed.nn.device import pick_device
 from unembed.nn.features import InputRows, Standardiser
-from unembed.params import Parametrised
-from unembed.seeds import generator, seed_for
+from unembed.nn.trained import Trained
 
 
-class EncoderClassifier(Parametrised):
+class EncoderClassifier(Trained):
     """(d-200-k) with sigmoid units. The paper names no more; Adam at 0.001, batches of 64, standardised inputs."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -37,52 +35,36 @@ class EncoderClassifier(Parametrised):
     )
 
     hidden: int = 200
-    epochs: int = 30
-    batch_size: int = 64
-    learning_rate: float = 1e-3
     min_steps: int = 500
-    device: str = "auto"
-    seed: int = 0
 
     def fit(self, knowledge: FingerprintKnowledge) -> Self:
         """Learn from vectors of every candidate."""
         import torch
+        from torch import nn
         from torch.nn import functional
 
-        from unembed.nn.modules import perceptron
-        from unembed.nn.training import train
-
-        self.device_ = pick_device(self.device)
-        torch.manual_seed(seed_for(self.seed, "weights") % 2**32)
+        self._start()
         self.scaler_ = Standardiser().fit(knowledge.vectors)
-        inputs = InputRows(self.scaler_, knowledge.vectors, np.arange(len(knowledge.labels)), self.device_)
+        inputs = InputRows(self.scaler_, knowledge.vectors, None, self.device_)
         labels = torch.from_numpy(knowledge.labels).to(self.device_)
-        model = perceptron(self.scaler_.width, [self.hidden], len(knowledge.encoders), activation="sigmoid")
-        model = model.to(self.device_)
+        layers = (
+            nn.Linear(self.scaler_.width, self.hidden),
+            nn.Sigmoid(),
+            nn.Linear(self.hidden, len(knowledge.encoders)),
+        )
+        model = nn.Sequential(*layers).to(self.device_)
 
         def loss_of(rows: NDArray[np.int64]) -> torch.Tensor:
             return functional.cross_entropy(model(inputs[rows]), labels[torch.from_numpy(rows).to(self.device_)])
 
-        train(
-            model,
-            loss_of,
-            n=len(labels),
-            epochs=self.epochs,
-            min_steps=self.min_steps,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            rng=generator(self.seed, "batches"),
-        )
-        self.model_ = model
+        self._train(model, loss_of, len(labels))
         return self
 
     def run(self, vectors: Vectors) -> FingerprintGuess:
         """Log-probabilities of the candidates."""
         import torch
 
-        with torch.no_grad():
-            inputs = torch.from_numpy(self.scaler_.transform(vectors)).to(self.device_)
-            return FingerprintGuess(torch.log_softmax(self.model_(inputs).double(), dim=1).cpu().numpy())
+        return FingerprintGuess(torch.log_softmax(self._said(vectors).double(), dim=1).cpu().numpy())
 
     def hidden_layer(self, vectors: Any) -> NDArray[np.float64]:
         """What the hidden units say of each vector (Pan Fig. 9b)."""

@@ -36,7 +36,7 @@ def directions(vectors: Any) -> FloatArray:
     """Rows of mean square 1, folded where they are wide; rows of zeros have no direction and are left out."""
     rows = directions_and_rows(vectors)[0]
     if not len(rows):
-        raise CannotMeasureError("every vector is zero: nothing shows who made them")
+        raise CannotMeasureError("every vector is zero: nothing shows which encoder made them")
     return rows
 
 

@@ -6,7 +6,7 @@ directions follow a Student distribution with a mean, ``AXES`` main axes and a v
 normal one. Evidence of several vectors adds up, a new signature leaves the others as they are, and a low density under
 all of them means "none of those I know".
 
-How low is low is learnt with the signature, from two kinds of scores (mean log density a column):
+How low is low is learnt with the signature, from two kinds of scores (mean log density per column):
 
 - *own*: of the encoder's vectors of one kind of text under the density of the other kinds, for the kind that fits
   worst. On text of a new kind the encoder scores about as low.
@@ -76,7 +76,7 @@ class Signature:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def score(self, vectors: Any) -> FloatArray:
-        """Mean log density a column, one number a vector; higher is likelier this encoder's."""
+        """Mean log density per column, one number per vector; the higher, the likelier it is this encoder's."""
         return self.score_directions(directions(vectors))
 
     def score_directions(self, rows: FloatArray) -> FloatArray:

@@ -35,17 +35,18 @@ from unembed.corpora.words import word_sets
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import Queries
-from unembed.games.inversion import InversionGuess, InversionKnowledge
+from unembed.games.inversion import InversionGuess, InversionKnowledge, pairs_of
 from unembed.games.rows import stack_rows
 from unembed.games.threat import Capability
-from unembed.params import Parametrised, learnt
+from unembed.nn.trained import Trained
+from unembed.params import learnt
 from unembed.seeds import generator, seed_for
 
 #: Words at least this likely can be candidates for rescoring.
 LEAST_LIKELY = 1e-3
 
 
-class Committee(Parametrised):
+class Committee(Trained):
     """Networks trained on the adversary's pairs and on recombinations of its texts, averaged."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -70,11 +71,8 @@ class Committee(Parametrised):
     learning_rate: float = 2e-3
     weight_decay: float = 0.1
     batch_size: int = 0
-    min_steps: int = 300
-    device: str = "auto"
-    seed: int = 0
 
-    networks_: tuple[WordNetwork, ...] = learnt()
+    networks_: tuple[WordClassifier, ...] = learnt()
     thresholds_: NDArray[np.float32] = learnt()
 
     def fit(self, knowledge: InversionKnowledge) -> Self:
@@ -85,8 +83,8 @@ class Committee(Parametrised):
         if n < 8:
             raise CannotMeasureError(f"{n} pairs are too few to train on some and check on others")
         held, training = held_back(n, 0.1, self.seed)
-        checking = _some(knowledge, held)
-        pairs = self._enlarged(_some(knowledge, training))
+        checking = pairs_of(knowledge, held)
+        pairs = self._enlarged(pairs_of(knowledge, training))
         self.networks_ = tuple(self._network(pairs, checking, member) for member in range(self.members))
         self.device_, self.log_ = self.networks_[0].device_, self.networks_[0].log_
         self.rescorer_: Rescorer | None = None
@@ -108,7 +106,7 @@ class Committee(Parametrised):
         count = min(self.rescoring_pairs, checking.labels.shape[0] // 2)
         if not count:
             return
-        parts = _some(checking, np.arange(count)), _some(checking, np.arange(count, 2 * count))
+        parts = pairs_of(checking, np.arange(count)), pairs_of(checking, np.arange(count, 2 * count))
         content = checking.vocabulary.content
         guesses = [self._confidences(part.vectors, LEAST_LIKELY) for part in parts]
         rescorer = Rescorer(checking.vocabulary, query, self.networks_[0].scaler_, candidates=self.candidates)
@@ -129,9 +127,9 @@ class Committee(Parametrised):
         labels = csr_matrix(vstack([own.labels, word_sets(made, own.vocabulary)]))
         return replace(own, vectors=stack_rows([own.vectors, own.query(made)]), labels=labels)
 
-    def _network(self, pairs: InversionKnowledge, checking: InversionKnowledge, member: int) -> WordNetwork:
+    def _network(self, pairs: InversionKnowledge, checking: InversionKnowledge, member: int) -> WordClassifier:
         width, batch = self._size(pairs.labels.shape[0])
-        network = WordNetwork(device=self.device, seed=seed_for(self.seed, "network", member))
+        network = WordClassifier(device=self.device, seed=seed_for(self.seed, "network", member))
         return network.train_on(
             pairs,
             scaling="each",
@@ -162,16 +160,3 @@ class Committee(Parametrised):
             return torch.sigmoid(sum(network.scores_of(rows) for network in self.networks_) / self.members)
 
         return sparse_confidences(part, int(vectors.shape[0]), self.networks_[0].model_.straight.out_features, least)
-
-
-class WordNetwork(WordClassifier):
-    """One member of the committee."""
-
-    device: str = "auto"
-    seed: int = 0
-
-
-def _some(knowledge: InversionKnowledge, rows: NDArray[np.int64]) -> InversionKnowledge:
-    """Part of the pairs."""
-    texts = [knowledge.texts[i] for i in rows] if len(knowledge.texts) else ()
-    return replace(knowledge, vectors=knowledge.vectors[rows], labels=knowledge.labels[rows].tocsr(), texts=texts)

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from unembed.attacks.base import AttackFacts
 from unembed.attacks.inversion.pairs import check_pairs
-from unembed.attacks.inversion.relaxation import Candidates, ErrorScaling, SoftWordAttack, error_scale
+from unembed.attacks.inversion.relaxation import SoftWordAttack, error_scale
 from unembed.encoders.base import Vectors
 from unembed.errors import UsageError
 from unembed.games.inversion import InversionKnowledge, PieceGuess, piece_sets
 from unembed.games.threat import Capability
 from unembed.metrics import sets
+from unembed.params import learnt
 from unembed.seeds import generator, seed_for
 
 if TYPE_CHECKING:
@@ -53,46 +54,12 @@ class LayerMap(SoftWordAttack):
         default=False,
     )
 
-    map_: RidgeMap
-    scale_: NDArray[np.float32]
-    layer_: int
+    layer: int | str = 0
+    mapped_pairs: int = 50_000
 
-    def __init__(
-        self,
-        *,
-        layer: int | str = 0,
-        mapped_pairs: int = 50_000,
-        length: int = 0,
-        temperature: float = 0.05,
-        learning_rate: float = 0.02,
-        steps: int = 300,
-        tolerance: float = 0.02,
-        spread: float = 1.0,
-        restarts: int = 1,
-        threshold: float = 0.0,
-        candidates: Candidates = "own",
-        scaling: ErrorScaling = "capped",
-        batch_size: int = 0,
-        device: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        super().__init__(
-            length=length,
-            temperature=temperature,
-            learning_rate=learning_rate,
-            steps=steps,
-            tolerance=tolerance,
-            spread=spread,
-            restarts=restarts,
-            threshold=threshold,
-            candidates=candidates,
-            scaling=scaling,
-            batch_size=batch_size,
-            device=device,
-            seed=seed,
-        )
-        self.layer = layer
-        self.mapped_pairs = mapped_pairs
+    map_: RidgeMap = learnt()
+    scale_: NDArray[np.float32] = learnt()
+    layer_: int = learnt()
 
     def fit(self, knowledge: InversionKnowledge) -> Self:
         """Learn M from the adversary's vectors and what the layer gives for their texts."""

@@ -1,4 +1,4 @@
-"""Losses that touch a batch × vocabulary matrix as seldom as possible."""
+"""Losses that pass over a batch × vocabulary matrix as rarely as possible."""
 
 from __future__ import annotations
 

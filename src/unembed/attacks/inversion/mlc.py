@@ -33,26 +33,13 @@ class MLC(WordClassifier):
         default=False,
     )
 
-    epochs: int = 30
-    learning_rate: float = 1e-3
     batch_size: int = 256
     threshold: float | str = 0.5
     scaling: Scaling = "each"
-    min_steps: int = 300
-    device: str = "auto"
-    seed: int = 0
 
     def fit(self, knowledge: InversionKnowledge) -> Self:
         """Train |V| logistic classifiers as one linear layer."""
         tuned = self.threshold == "tuned"
         if not tuned:
             self.thresholds_ = np.full(knowledge.labels.shape[1], float(self.threshold), dtype=np.float32)
-        return self.train_on(
-            knowledge,
-            scaling=self.scaling,
-            validate=0.1 if tuned else 0.0,
-            epochs=self.epochs,
-            min_steps=self.min_steps,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-        )
+        return self.train_on(knowledge, scaling=self.scaling, validate=0.1 if tuned else 0.0)

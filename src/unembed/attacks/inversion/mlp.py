@@ -43,9 +43,6 @@ class InversionMLP(WordClassifier):
     learning_rate: float = 0.0
     weight_decay: float = 0.1
     batch_size: int = 0
-    min_steps: int = 300
-    device: str = "auto"
-    seed: int = 0
 
     def fit(self, knowledge: InversionKnowledge) -> Self:
         """Train the network and choose its thresholds."""
@@ -57,8 +54,6 @@ class InversionMLP(WordClassifier):
             depth=self.depth,
             dropout=self.dropout,
             validate=0.1,
-            epochs=self.epochs,
-            min_steps=self.min_steps,
             patience=self.patience,
             batch_size=self.batch_size or batch,
             learning_rate=self.learning_rate or rate,

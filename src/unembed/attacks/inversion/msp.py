@@ -27,7 +27,7 @@ from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.inversion import InversionGuess, InversionKnowledge
 from unembed.games.inversion_scores import rarity
 from unembed.games.threat import Capability
-from unembed.metrics.sets import f1_per_text, set_counts
+from unembed.metrics.sets import per_text, set_counts
 from unembed.nn.device import pick_device
 from unembed.nn.features import Scaling, check_vectors
 from unembed.params import Parametrised
@@ -188,7 +188,7 @@ class InversionMSP(Parametrised):
 
         def score() -> float:
             named = self._named(held)
-            return float(np.nanmean(f1_per_text(set_counts(truth, named))))
+            return float(np.nanmean(per_text(set_counts(truth, named))))
 
         self.log_ = train_sets(
             self.decoder_,

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
 from unembed.encoders.base import WhiteBoxEncoder
 from unembed.errors import CannotMeasureError
 from unembed.games.inversion import InversionKnowledge
@@ -13,7 +17,7 @@ def check_pairs(knowledge: InversionKnowledge, *, texts: bool = False) -> int:
     if knowledge.labels.shape[0] != vectors:
         raise CannotMeasureError(f"{vectors} vectors but word sets of {knowledge.labels.shape[0]} texts")
     if texts and len(knowledge.texts) != vectors:
-        raise CannotMeasureError(f"{vectors} vectors but {len(knowledge.texts)} texts: the pairs can't be told")
+        raise CannotMeasureError(f"{vectors} vectors but {len(knowledge.texts)} texts: the pairs can't be matched")
     return vectors
 
 
@@ -25,3 +29,9 @@ def model_of(knowledge: InversionKnowledge) -> WhiteBoxEncoder:
             "adversary does not hold them; use an attack without weights, such as inversion/mlp"
         )
     return knowledge.encoder
+
+
+def rows_of(matrix: csr_matrix) -> NDArray[np.int64]:
+    """The row of every stored entry."""
+    rows: NDArray[np.int64] = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return rows

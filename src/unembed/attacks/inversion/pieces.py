@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
+from unembed.attacks.inversion.pairs import rows_of
 from unembed.corpora.words import Vocabulary
 from unembed.encoders.base import WhiteBoxEncoder
 from unembed.games.inversion import PieceGuess
@@ -89,7 +90,7 @@ class PieceWords:
     def _words(self, found: csr_matrix) -> csr_matrix:
         """Words of some targets, with their scarcest piece, or less where others need it too, as confidence."""
         rows, spellings = self._complete(found)
-        keys = _rows_of(found).astype(np.int64) * found.shape[1] + found.indices
+        keys = rows_of(found) * found.shape[1] + found.indices
         where = np.searchsorted(keys, rows[:, None] * found.shape[1] + self.pieces[spellings])
         scarcest = found.data[where].min(axis=1)
         inside = np.arange(where.shape[1]) < self.lengths[spellings][:, None]
@@ -127,8 +128,3 @@ def _shares(
         explained = np.bincount(places, shares[words], minlength=len(weights))
         shares *= wanted / np.bincount(words, explained[places], minlength=len(where))
     return shares
-
-
-def _rows_of(matrix: csr_matrix) -> IntArray:
-    rows: IntArray = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return rows

@@ -25,7 +25,7 @@ from unembed.params import Parametrised, learnt
 from unembed.seeds import seed_for
 
 if TYPE_CHECKING:
-    from unembed.attacks.inversion.soft_words import Recovered, Settings, SoftPass
+    from unembed.attacks.inversion.soft_words import Recovered, SoftPass
 
 Candidates = Literal["all", "own"]
 CANDIDATES: tuple[Candidates, ...] = ("all", "own")
@@ -33,6 +33,8 @@ ErrorScaling = Literal["capped", "each", "none"]
 SCALINGS: tuple[ErrorScaling, ...] = ("capped", "each", "none")
 #: A dimension that spreads more than so many times the median one would decide the distance alone.
 WIDEST = 10.0
+#: Parameters that say how the relaxed problem is solved.
+SETTINGS = ("temperature", "learning_rate", "steps", "tolerance", "spread", "restarts", "threshold")
 #: So many of the adversary's texts tell the usual length.
 LENGTH_TEXTS = 2000
 
@@ -99,14 +101,14 @@ class SoftWordAttack(Parametrised):
 
     def _search(self, wanted: NDArray[np.float32], scale: NDArray[np.float32], layer: int | None) -> csr_matrix:
         """Weights of pieces whose soft text comes near the wanted vectors, CSR ``[n, tokens of the encoder]``."""
-        from unembed.attacks.inversion.soft_words import recover
+        from unembed.attacks.inversion.soft_words import Settings, recover
 
         self.recovered_ = recover(
             self._soft_pass(layer),
             wanted,
             scale,
             len(self.pieces_),
-            self._settings(),
+            Settings(self.length_, **{name: getattr(self, name) for name in SETTINGS}),
             seed=seed_for(self.seed, "relaxation"),
             device=self.device_,
             batch_size=self.batch_size,
@@ -114,20 +116,6 @@ class SoftWordAttack(Parametrised):
         found = self.recovered_.weights.tocoo()
         shape = (len(wanted), len(self.encoder_.vocabulary))
         return csr_matrix((found.data, (found.row, self.pieces_[found.col])), shape=shape)
-
-    def _settings(self) -> Settings:
-        from unembed.attacks.inversion.soft_words import Settings
-
-        return Settings(
-            length=self.length_,
-            temperature=self.temperature,
-            learning_rate=self.learning_rate,
-            steps=self.steps,
-            tolerance=self.tolerance,
-            spread=self.spread,
-            restarts=self.restarts,
-            threshold=self.threshold,
-        )
 
     def _soft_pass(self, layer: int | None) -> SoftPass:
         """Weights over the candidates to vectors; an encoder that takes only whole rows of weights gets zeros."""

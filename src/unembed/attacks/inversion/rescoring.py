@@ -81,13 +81,8 @@ class Rescorer:
             self._look_at_some(confidences[start : start + ROWS_AT_ONCE], vectors[start : start + ROWS_AT_ONCE], start)
             for start in range(0, max(confidences.shape[0], 1), ROWS_AT_ONCE)
         ]
-        steps = _Steps(
-            np.concatenate([s.rows for s, _ in parts]),
-            np.concatenate([s.columns for s, _ in parts]),
-            np.concatenate([s.sure for s, _ in parts]),
-            np.concatenate([s.said for s, _ in parts]),
-        )
-        return steps, np.concatenate([f for _, f in parts])
+        joined = {name: np.concatenate([vars(steps)[name] for steps, _ in parts]) for name in vars(parts[0][0])}
+        return _Steps(**joined), np.concatenate([features for _, features in parts])
 
     def _look_at_some(self, confidences: csr_matrix, vectors: Vectors, offset: int) -> tuple[_Steps, FloatArray]:
         """Queries for some texts: the guess of each, and the guess with one likely word more or one fewer."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from unembed.attacks.base import AttackFacts
-from unembed.attacks.inversion.pairs import check_pairs, model_of
+from unembed.attacks.inversion.pairs import check_pairs, model_of, rows_of
 from unembed.attacks.inversion.pieces import PieceWords, guessable_pieces
 from unembed.encoders.base import DenseVectors, Vectors, WhiteBoxEncoder
 from unembed.errors import CannotMeasureError, UsageError
@@ -128,7 +128,7 @@ class SparseCoding(Parametrised):
     def _penalties(self, targets: DenseVectors) -> list[float]:
         empty = float(np.median(self.coder_.largest_penalty(targets)))
         if not empty > 0:
-            raise CannotMeasureError("the map to the lowest layer sends every vector to zero: nothing can be read off")
+            raise CannotMeasureError("the map to the lowest layer sends every vector to zero: nothing can be read back")
         return [share * empty for share in PENALTY_SHARES if share >= min(self.weakest, PENALTY_SHARES[0])]
 
     def _codes(self, targets: DenseVectors, penalty: float, start: csr_matrix | None = None) -> csr_matrix:
@@ -141,7 +141,7 @@ class SparseCoding(Parametrised):
     def _guess(self, codes: csr_matrix, threshold: float) -> PieceGuess:
         """Words from codes over the words in use, as columns of the whole word matrix."""
         kept = codes.data >= threshold
-        rows = np.repeat(np.arange(codes.shape[0]), np.diff(codes.indptr))[kept]
+        rows = rows_of(codes)[kept]
         columns = self.words_[codes.indices[kept]]
         found = csr_matrix((codes.data[kept], (rows, columns)), shape=(codes.shape[0], self.size_))
         return self.pieces_.guess(found)

@@ -14,29 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
-from unembed.attacks.inversion.pairs import check_pairs
+from unembed.attacks.inversion.pairs import check_pairs, rows_of
 from unembed.attacks.validation import held_back
 from unembed.encoders.base import Vectors
 from unembed.games.inversion import InversionGuess, InversionKnowledge
 from unembed.metrics.sets import best_prefix
-from unembed.nn.device import pick_device
 from unembed.nn.features import InputRows, LabelRows, Scaling, Standardiser
-from unembed.params import Parametrised, learnt
-from unembed.seeds import generator, seed_for
+from unembed.nn.trained import Trained
+from unembed.params import learnt
 
 RUN_BATCH = 1024
 #: Words less likely than this are never guessed; bounds the memory of ranking all (text, word) pairs.
 LEAST_PROBABILITY = 0.02
 
 
-class WordClassifier(Parametrised):
+class WordClassifier(Trained):
     """Trains eq. 8 of Song over (vector, word set) pairs; subclasses say how wide and with which threshold."""
 
-    seed: int
-    device: str
-
-    scaler_: Standardiser = learnt()
-    model_: Any = learnt()
     thresholds_: NDArray[np.float32] = learnt()
 
     def train_on(
@@ -60,12 +54,9 @@ class WordClassifier(Parametrised):
 
         from unembed.attacks.inversion.losses import set_cross_entropy
         from unembed.nn.modules import ResidualPerceptron
-        from unembed.nn.training import train
 
         n, word_count = check_pairs(knowledge), int(knowledge.labels.shape[1])
-        self.device_ = pick_device(self.device)
-        torch.manual_seed(seed_for(self.seed, "weights") % 2**32)
-        rng = generator(self.seed, "batches")
+        self._start()
         held, training = (
             held_back(n, validate, self.seed) if validate and checking is None else (np.arange(0), np.arange(n))
         )
@@ -99,10 +90,10 @@ class WordClassifier(Parametrised):
                     best.update(f1=f1, thresholds=thresholds)
                 return f1
 
-            self.log_ = train(self.model_, loss_of, n=len(training), rng=rng, score=score, **loop)
+            self._train(self.model_, loss_of, len(training), score=score, **loop)
             self.thresholds_ = best["thresholds"]
         else:
-            self.log_ = train(self.model_, loss_of, n=len(training), rng=rng, **loop)
+            self._train(self.model_, loss_of, len(training), **loop)
         return self
 
     def scores_of(self, vectors: Vectors) -> Any:
@@ -159,10 +150,10 @@ def best_thresholds(
 ) -> tuple[NDArray[np.float32], float]:
     """One threshold for content words and one for function words, each with the best pooled F1.
 
-    Returns them as one value a word, and the F1 of the content words.
+    Returns them as one value per word, and the F1 of the content words.
     """
     thresholds = np.full(len(content), 0.5, dtype=np.float32)
-    hit = np.asarray(truth[_rows_of(confidences), confidences.indices]).ravel() != 0
+    hit = np.asarray(truth[rows_of(confidences), confidences.indices]).ravel() != 0
     present = np.asarray(truth.sum(axis=0)).ravel()
     reached = 0.0
     for group in (content, ~content):
@@ -175,8 +166,3 @@ def best_thresholds(
             if group is content:
                 reached = float(2 * hits[:count].sum() / (count + present[group].sum()))
     return thresholds, reached
-
-
-def _rows_of(matrix: csr_matrix) -> NDArray[np.int64]:
-    rows: NDArray[np.int64] = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return rows

@@ -15,7 +15,7 @@ fewer epochs are kept, evenly spaced.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from unembed.games.keyword import EpochGuess, KeywordKnowledge
 from unembed.games.threat import Capability
 from unembed.nn.device import pick_device
 from unembed.nn.features import CHUNK, InputRows, Standardiser, on_device
-from unembed.params import Parametrised
+from unembed.nn.trained import Trained
 from unembed.seeds import generator, seed_for
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 KEPT_BYTES = 2**30
 
 
-class DomainAdversarial(Parametrised):
-    """One small network a keyword with two heads, all trained as one; answers after every epoch."""
+class DomainAdversarial(Trained):
+    """One small network per keyword with two heads, all trained as one; answers after every epoch."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
         name="keyword/dann",
@@ -58,18 +58,12 @@ class DomainAdversarial(Parametrised):
     units: int = 25
     strength: float = 1.0
     epochs: int = 50
-    batch_size: int = 64
-    learning_rate: float = 1e-3
-    min_steps: int = 300
-    device: str = "auto"
-    seed: int = 0
 
     def fit(self, knowledge: KeywordKnowledge) -> Self:
         """An epoch passes over the largest keyword's texts; smaller sets are repeated."""
         import torch
 
         from unembed.attacks.keyword.domain_adversarial import DomainAdversarialStack
-        from unembed.nn.training import train
 
         if knowledge.unlabelled is None or not knowledge.unlabelled.shape[0]:
             raise CannotMeasureError(
@@ -78,8 +72,8 @@ class DomainAdversarial(Parametrised):
             )
         self.device_ = pick_device(self.device)
         self.scaler_ = Standardiser().fit(knowledge.vectors)
-        public = _all_rows(self.scaler_, knowledge.vectors, self.device_)
-        private = _all_rows(self.scaler_, knowledge.unlabelled, self.device_)
+        public = InputRows(self.scaler_, knowledge.vectors, None, self.device_)
+        private = InputRows(self.scaler_, knowledge.unlabelled, None, self.device_)
         weights = [torch.Generator().manual_seed(seed_for(self.seed, "weights", k) % 2**32) for k in knowledge.keywords]
         model = DomainAdversarialStack(self.scaler_.width, self.units, weights).to(self.device_)
         rngs = [generator(self.seed, "order", keyword) for keyword in knowledge.keywords]
@@ -99,18 +93,7 @@ class DomainAdversarial(Parametrised):
             if epoch % every == 0 or epoch == of:
                 self.epochs_.append(tuple(part.detach().cpu().clone() for part in model.parts[:4]))
 
-        self.log_ = train(
-            model,
-            loss_of,
-            n=max(len(rows) for rows in knowledge.rows),
-            epochs=self.epochs,
-            min_steps=self.min_steps,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            rng=generator(self.seed, "batches"),
-            progress=keep,
-        )
-        self.model_ = model
+        self._train(model, loss_of, max(len(rows) for rows in knowledge.rows), progress=keep)
         return self
 
     def run(self, vectors: Vectors) -> EpochGuess:
@@ -160,10 +143,6 @@ class _Strangers:
 def _taken(rows: InputRows, index: NDArray[np.int64]) -> torch.Tensor:
     """Gathering whole rows by ``index_select`` is several times quicker than by an index."""
     return rows[index] if rows.ready is None else rows.ready.index_select(0, on_device(index, rows.device))
-
-
-def _all_rows(scaler: Standardiser, vectors: Vectors, device: Any) -> InputRows:
-    return InputRows(scaler, vectors, np.arange(int(vectors.shape[0]), dtype=np.int64), device)
 
 
 def _spacing(model: torch.nn.Module, epochs: int) -> int:

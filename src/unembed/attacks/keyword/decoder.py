@@ -21,8 +21,8 @@ from unembed.games.keyword import KeywordGuess, KeywordKnowledge
 from unembed.games.threat import Capability
 from unembed.nn.device import pick_device
 from unembed.nn.features import InputRows, Standardiser
-from unembed.params import Parametrised
-from unembed.seeds import generator, seed_for
+from unembed.nn.trained import Trained
+from unembed.seeds import seed_for
 
 if TYPE_CHECKING:
     import torch
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 WRITTEN_AT_ONCE = 512
 
 
-class KeywordDecoder(Parametrised):
+class KeywordDecoder(Trained):
     """Writes the text behind each vector and looks for the keywords in it."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -52,18 +52,13 @@ class KeywordDecoder(Parametrised):
     vocabulary_size: int = 5000
     max_words: int = 30
     epochs: int = 20
-    batch_size: int = 64
     learning_rate: float = 4e-3
-    min_steps: int = 300
-    device: str = "auto"
-    seed: int = 0
 
     def fit(self, knowledge: KeywordKnowledge) -> Self:
         """Learn to write the adversary's own texts from their vectors."""
         import torch
 
         from unembed.attacks.keyword.text_decoder import MARKS, TextDecoder
-        from unembed.nn.training import train
 
         if len(knowledge.texts) != knowledge.vectors.shape[0]:
             raise CannotMeasureError(
@@ -78,7 +73,7 @@ class KeywordDecoder(Parametrised):
         numbers = {word: i + MARKS for i, word in enumerate(self.words_)}
         texts = torch.from_numpy(_numbered(knowledge.texts, numbers, self.max_words)).to(self.device_)
         self.scaler_ = Standardiser().fit(knowledge.vectors)
-        inputs = InputRows(self.scaler_, knowledge.vectors, np.arange(len(texts), dtype=np.int64), self.device_)
+        inputs = InputRows(self.scaler_, knowledge.vectors, None, self.device_)
         start = torch.Generator().manual_seed(seed_for(self.seed, "weights") % 2**32)
         model = TextDecoder(self.scaler_.width, len(numbers) + MARKS, self.units, self.embedding, start)
         model.to(self.device_)
@@ -86,17 +81,7 @@ class KeywordDecoder(Parametrised):
         def loss_of(rows: NDArray[np.int64]) -> torch.Tensor:
             return model.loss(inputs[rows], texts[torch.from_numpy(rows).to(self.device_)])
 
-        self.log_ = train(
-            model,
-            loss_of,
-            n=len(texts),
-            epochs=self.epochs,
-            min_steps=self.min_steps,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            rng=generator(self.seed, "batches"),
-        )
-        self.model_ = model
+        self._train(model, loss_of, len(texts))
         return self
 
     def write(self, vectors: Vectors) -> list[str]:

@@ -3,7 +3,7 @@
 Each network has a sigmoid encoder of few units and two softmax heads: keyword and domain. The gradient of the
 domain head is reversed, times λ, where it enters the encoder. Encoders lie below each other in one matrix. The public
 rows of a network's domain batch are rows of its keyword batch, whose hidden values are there already, and the private
-ones are the same for all networks, so they cost one product instead of one a network.
+ones are the same for all networks, so they cost one product instead of one per network.
 
 The whole step is one autograd function with its gradients written out: two heads on a sigmoid layer need a dozen small
 operations each way, and recording them costs more than doing them. A step of ``count`` networks takes
@@ -29,25 +29,10 @@ class DomainAdversarialStack(nn.Module):
     def __init__(self, inputs: int, units: int, generators: list[torch.Generator]) -> None:
         super().__init__()
         self.count, self.inputs, self.units = len(generators), inputs, units
-        drawn = [_drawn(inputs, units, generator) for generator in generators]
-        self.encoder = nn.Parameter(torch.cat([d[0] for d in drawn]))
-        self.encoder_bias = nn.Parameter(torch.cat([d[1] for d in drawn]))
-        self.keyword = nn.Parameter(torch.stack([d[2] for d in drawn]))
-        self.keyword_bias = nn.Parameter(torch.stack([d[3] for d in drawn]))
-        self.domain = nn.Parameter(torch.stack([d[4] for d in drawn]))
-        self.domain_bias = nn.Parameter(torch.stack([d[5] for d in drawn]))
-
-    @property
-    def parts(self) -> Parts:
+        drawn = zip(*(_drawn(inputs, units, generator) for generator in generators), strict=True)
+        joined = (torch.cat(part) if number < 2 else torch.stack(part) for number, part in enumerate(drawn))
+        self.parts = nn.ParameterList(joined)
         """Encoder ``[count · units, inputs]``, keyword and domain heads ``[count, units, 2]``, with their biases."""
-        return (
-            self.encoder,
-            self.encoder_bias,
-            self.keyword,
-            self.keyword_bias,
-            self.domain,
-            self.domain_bias,
-        )
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Log-odds of the keyword ``[rows, count]`` for rows that all networks are asked about."""
@@ -55,7 +40,7 @@ class DomainAdversarialStack(nn.Module):
 
     def representation(self, inputs: Tensor) -> Tensor:
         """What the encoders make of shared rows: ``[rows, count, units]``."""
-        hidden = torch.sigmoid(functional.linear(inputs, self.encoder, self.encoder_bias))
+        hidden = torch.sigmoid(functional.linear(inputs, self.parts[0], self.parts[1]))
         return hidden.view(len(inputs), self.count, self.units)
 
     def loss(self, rows: Tensor, held: Tensor, private: Tensor, strength: float) -> Tensor:

@@ -22,7 +22,7 @@ def fit_linear(
     """Weights ``[inputs, answers]`` and biases ``[answers]`` of least weighted loss plus ``penalty / 2 · |weights|²``.
 
     ``loss`` "each": every column of ``wanted [rows, answers]`` is a question of its own, with its own weights of the
-    same shape. "one": each row has one answer, whose number stands in ``wanted [rows]``, with one weight a row.
+    same shape. "one": each row has one answer, whose number stands in ``wanted [rows]``, with one weight per row.
     Weights sum to one, a question at a time. Quasi-Newton steps with a line search, until nothing moves.
     """
     # Few answers times many rows: with the long side last, both products take a quarter of the time on a processor.

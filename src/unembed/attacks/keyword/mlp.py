@@ -14,12 +14,12 @@ from unembed.games.keyword import KeywordGuess, KeywordKnowledge
 from unembed.games.threat import Capability
 from unembed.nn.device import pick_device
 from unembed.nn.features import Standardiser
-from unembed.params import Parametrised
+from unembed.nn.trained import Trained
 from unembed.seeds import generator, seed_for
 
 
-class KeywordMLP(Parametrised):
-    """One small network a keyword, stacked: one batched product instead of a training per keyword."""
+class KeywordMLP(Trained):
+    """One small network per keyword, stacked: one batched product instead of one training per keyword."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
         name="keyword/mlp",
@@ -36,12 +36,7 @@ class KeywordMLP(Parametrised):
 
     hidden: int = 80
     epochs: int = 50
-    batch_size: int = 64
-    learning_rate: float = 1e-3
     weight_decay: float = 0.01
-    min_steps: int = 300
-    device: str = "auto"
-    seed: int = 0
 
     def fit(self, knowledge: KeywordKnowledge) -> Self:
         """An epoch passes over the largest keyword's texts; smaller sets are repeated."""
@@ -49,7 +44,6 @@ class KeywordMLP(Parametrised):
         from torch.nn import functional
 
         from unembed.nn.modules import StackedPerceptron
-        from unembed.nn.training import train
 
         self.device_ = pick_device(self.device)
         self.scaler_ = Standardiser().fit(knowledge.vectors)
@@ -57,7 +51,6 @@ class KeywordMLP(Parametrised):
         start = torch.Generator().manual_seed(seed_for(self.seed, "weights") % 2**32)
         count = len(knowledge.keywords)
         model = StackedPerceptron(count, self.scaler_.width, [self.hidden], 2, generator=start).to(self.device_)
-        largest = max(len(r) for r in knowledge.rows)
         rngs = [generator(self.seed, "order", k) for k in knowledge.keywords]
         batches = KeywordBatches(knowledge.rows, knowledge.labels, rngs)
 
@@ -68,25 +61,10 @@ class KeywordMLP(Parametrised):
             target = torch.from_numpy(wanted).to(self.device_)
             return functional.cross_entropy(scores.reshape(-1, 2), target.reshape(-1)) * count
 
-        self.log_ = train(
-            model,
-            loss_of,
-            n=largest,
-            epochs=self.epochs,
-            min_steps=self.min_steps,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            rng=generator(self.seed, "batches"),
-        )
-        self.model_ = model
+        self._train(model, loss_of, max(len(rows) for rows in knowledge.rows), weight_decay=self.weight_decay)
         return self
 
     def run(self, vectors: Vectors) -> KeywordGuess:
         """Log-odds of each keyword."""
-        import torch
-
-        with torch.no_grad():
-            inputs = torch.from_numpy(self.scaler_.transform(vectors)).to(self.device_)
-            scores = self.model_(inputs).double().cpu().numpy()
+        scores = self._said(vectors).double().cpu().numpy()
         return np.ascontiguousarray((scores[:, :, 1] - scores[:, :, 0]).T)

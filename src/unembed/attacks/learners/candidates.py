@@ -16,7 +16,7 @@ from unembed.errors import UnknownNameError
 
 #: More classes than this are told apart by a forest: boosting grows a tree per class in every round.
 MOST_BOOSTED = 2
-#: Few coordinates don't tell more classes than this apart, and each strength takes seconds to try.
+#: Few coordinates can't tell more classes than this apart, and each strength takes seconds to try.
 MANY_CLASSES = 20
 #: Rows above which neighbours and networks, whose cost grows fastest, are left out of a choice.
 MANY_ROWS = 20_000

@@ -111,7 +111,7 @@ def choose(
 
 
 def _fitted(candidate: Candidate, rows: FloatRows, target: NDArray[Any]) -> Any:
-    """The candidate's model; that it stopped at its limit of steps is meant, and no reason to warn."""
+    """The candidate's model; stopping at its limit of steps is intended, so nothing is warned of."""
     import warnings
 
     from sklearn.base import clone

@@ -67,7 +67,7 @@ class NumberRidge(Parametrised):
         return self
 
     def run(self, vectors: Vectors) -> NumberGuess:
-        """One number a vector."""
+        """One number per vector."""
         inputs = self.scaler_.transform(vectors).astype(np.float64)
         return np.asarray(np.clip((inputs - self.mean_) @ self.weights_ + self.middle_, *self.range_))
 
@@ -75,17 +75,11 @@ class NumberRidge(Parametrised):
 def _thin_svd(inputs: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Left vectors ``[n, k]``, singular values and right vectors ``[d, k]`` through the smaller Gram matrix."""
     n, d = inputs.shape
-    if n <= d:
-        values, left = np.linalg.eigh(inputs @ inputs.T)
-        sizes = np.sqrt(np.maximum(values, 0))
-        right = np.divide(inputs.T @ left, sizes, out=np.zeros((d, n)), where=sizes > _smallest(sizes))
-        return left, np.where(sizes > _smallest(sizes), sizes, 0.0), right
-    values, right = np.linalg.eigh(inputs.T @ inputs)
+    if n > d:
+        right, sizes, left = _thin_svd(inputs.T)
+        return left, sizes, right
+    values, left = np.linalg.eigh(inputs @ inputs.T)
     sizes = np.sqrt(np.maximum(values, 0))
-    left = np.divide(inputs @ right, sizes, out=np.zeros((n, d)), where=sizes > _smallest(sizes))
-    return left, np.where(sizes > _smallest(sizes), sizes, 0.0), right
-
-
-def _smallest(sizes: FloatArray) -> float:
-    """Directions below this are rounding."""
-    return 1e-7 * float(sizes.max(initial=0.0))
+    kept = sizes > 1e-7 * float(sizes.max(initial=0.0))  # directions below are rounding
+    right = np.divide(inputs.T @ left, sizes, out=np.zeros((d, n)), where=kept)
+    return left, np.where(kept, sizes, 0.0), right

@@ -6,7 +6,6 @@ share nothing but the order of the batches, so they are trained in one loop: the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from unembed.attacks.pattern.reading import PartReader
 from unembed.corpora.patterns.kinds import Date
 from unembed.corpora.patterns.pattern import Pattern
 from unembed.encoders.base import Vectors
-from unembed.games.pattern import PatternGuess, PatternKnowledge
+from unembed.games.pattern import PatternGuess, PatternKnowledge, sizes_of
 from unembed.games.pattern_ranking import best_wholes
 from unembed.games.threat import Capability
 
@@ -30,41 +29,34 @@ class PatternFields(PartReader):
     facts: ClassVar[AttackFacts] = AttackFacts(
         name="pattern/fields",
         game="pattern",
-        title="Pattern reconstruction, one network a part",
+        title="Pattern reconstruction, one network per part",
         requires=frozenset({Capability.VECTORS, Capability.PAIRS, Capability.FORMAT}),
         cost="seconds",
         paper="pan2020",
         section="V-B, V-C",
         departures="A fixed number of pairs instead of fresh ones in every batch of 100,000; inputs are standardised; "
-        "the epoch with the smallest loss on held-back pairs stands. Units of parts that are no year, month or day: "
-        "four a class, 25 to 400.",
+        "the epoch with the smallest loss on held-back pairs stands. Parts other than year, month "
+        "and day get four units per class, 25 to 400.",
     )
 
     hidden: int = 0
     epochs: int = 100
     patience: int = 10
     batch_size: int = 128
-    learning_rate: float = 1e-3
     min_steps: int = 2000
-    device: str = "auto"
-    seed: int = 0
 
     def fit(self, knowledge: PatternKnowledge) -> Self:
         """Train the sub-attacks."""
         asked, pattern = knowledge.asked, knowledge.pattern
         hidden = [self.hidden or units_of(pattern, int(part)) for part in asked]
-        classes = [len(pattern.parts[int(part)].labels) for part in asked]
-        return self.train_on(
-            knowledge,
-            asked,
-            lambda inputs: _networks(inputs, hidden, classes),
-            epochs=self.epochs,
-            patience=self.patience,
-            min_steps=self.min_steps,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            recorded=True,
-        )
+        classes = sizes_of(pattern, asked)
+
+        def build(inputs: int) -> Any:
+            from unembed.nn.modules import SeparatePerceptrons
+
+            return SeparatePerceptrons(inputs, hidden, classes)
+
+        return self.train_on(knowledge, asked, build, patience=self.patience, recorded=True)
 
     def run(self, vectors: Vectors) -> PatternGuess:
         """Probabilities of the parts; wholes by their product."""
@@ -80,9 +72,3 @@ def units_of(pattern: Pattern, part: int) -> int:
     if isinstance(kind, Date) and name in PRINTED:
         return PRINTED[name]
     return int(np.clip(4 * len(own.labels), 25, 400))
-
-
-def _networks(inputs: int, hidden: Sequence[int], classes: Sequence[int]) -> Any:
-    from unembed.nn.modules import SeparatePerceptrons
-
-    return SeparatePerceptrons(inputs, hidden, classes)

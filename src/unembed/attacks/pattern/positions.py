@@ -21,15 +21,13 @@ from unembed.errors import UsageError
 from unembed.games.pattern import PatternGuess, PatternKnowledge, sizes_of
 from unembed.games.pattern_ranking import best_wholes
 from unembed.games.threat import Capability
-from unembed.nn.device import pick_device
 from unembed.nn.features import InputRows, Standardiser
-from unembed.params import Parametrised
-from unembed.seeds import generator, seed_for
+from unembed.nn.trained import Trained
 
 RUN_BATCH = 1024
 
 
-class PatternPositions(Parametrised):
+class PatternPositions(Trained):
     """Learns from tuples (vector, position, class); asked for each position in turn."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -50,10 +48,7 @@ class PatternPositions(Parametrised):
     epochs: int = 6
     patience: int = 3
     batch_size: int = 128
-    learning_rate: float = 1e-3
     min_steps: int = 4000
-    device: str = "auto"
-    seed: int = 0
 
     def fit(self, knowledge: PatternKnowledge) -> Self:
         """Train on every (vector, position), in random order."""
@@ -61,22 +56,17 @@ class PatternPositions(Parametrised):
         from torch.nn import functional
 
         from unembed.nn.modules import PositionPerceptron
-        from unembed.nn.training import train
 
         self.sizes_ = sizes_of(knowledge.pattern, knowledge.asked)
-        self.device_ = pick_device(self.device)
-        torch.manual_seed(seed_for(self.seed, "weights") % 2**32)
+        self._start()
         held, training = held_back(len(knowledge.labels), HELD_BACK, self.seed)
         self.scaler_ = Standardiser().fit(knowledge.vectors)
         positions = len(self.sizes_)
         table = torch.from_numpy(sinusoids(positions, self.scaler_.width))
         self.model_ = PositionPerceptron(table, _units(self.hidden), max(self.sizes_)).to(self.device_)
         inputs = InputRows(self.scaler_, knowledge.vectors, training, self.device_)
-        labels = torch.from_numpy(knowledge.labels[:, knowledge.asked]).to(self.device_)
-        wanted, checked = (
-            labels[torch.from_numpy(training).to(self.device_)],
-            knowledge.labels[held][:, knowledge.asked],
-        )
+        wanted = torch.from_numpy(knowledge.labels[training][:, knowledge.asked]).to(self.device_)
+        checked = knowledge.labels[held][:, knowledge.asked]
 
         def loss_of(rows: NDArray[np.int64]) -> torch.Tensor:
             # Normalisation over a batch needs two rows.
@@ -90,18 +80,7 @@ class PatternPositions(Parametrised):
             rows = np.arange(len(held))
             return float(np.mean([c[rows, checked[:, i]].mean() for i, c in enumerate(chances)]))
 
-        self.log_ = train(
-            self.model_,
-            loss_of,
-            n=len(training) * positions,
-            epochs=self.epochs,
-            patience=self.patience,
-            min_steps=self.min_steps,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            rng=generator(self.seed, "batches"),
-            score=score,
-        )
+        self._train(self.model_, loss_of, len(training) * positions, patience=self.patience, score=score)
         return self
 
     def _scores(self, vectors: Vectors) -> list[NDArray[np.float64]]:
@@ -139,5 +118,5 @@ def _units(text: str) -> list[int]:
     except ValueError:
         units = []
     if not units or min(units) < 1:
-        raise UsageError(f"hidden of pattern/positions is one number of units a layer, such as 400,100, not '{text}'")
+        raise UsageError(f"hidden of pattern/positions gives the units of each layer, such as 400,100, not '{text}'")
     return units

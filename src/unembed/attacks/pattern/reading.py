@@ -1,6 +1,6 @@
 """What the pattern attacks share: one training over (vector, classes of the parts), and the guess from its scores.
 
-Cost: a training step is 6 · batch · parameters FLOPs; the guess is one pass over the targets, plus k² sums a part to
+Cost: a training step is 6 · batch · parameters FLOPs; the guess is one pass over the targets, plus k² sums per part to
 rank whole secrets (``games.pattern_ranking``).
 """
 
@@ -18,10 +18,9 @@ from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError
 from unembed.games.pattern import PatternKnowledge, by_part, sizes_of
 from unembed.games.pattern_ranking import FloatArray
-from unembed.nn.device import pick_device
 from unembed.nn.features import InputRows, Standardiser
-from unembed.params import Parametrised, learnt
-from unembed.seeds import generator, seed_for
+from unembed.nn.trained import Trained
+from unembed.params import learnt
 
 RUN_BATCH = 4096
 #: Held-back share, on which the epoch is chosen.
@@ -30,14 +29,9 @@ HELD_BACK = 0.1
 TEMPERATURES = np.geomspace(0.2, 5.0, 33)
 
 
-class PartReader(Parametrised):
+class PartReader(Trained):
     """Trains a network with the classes of all its parts side by side as outputs; subclasses bring the network."""
 
-    seed: int
-    device: str
-
-    scaler_: Standardiser = learnt()
-    model_: Any = learnt()
     sizes_: list[int] = learnt()
     parts_: NDArray[np.int64] = learnt()
 
@@ -59,14 +53,10 @@ class PartReader(Parametrised):
         import torch
         from torch.nn import functional
 
-        from unembed.nn.training import train
-
         n = len(knowledge.labels)
         if n != int(knowledge.vectors.shape[0]):
             raise CannotMeasureError(f"{int(knowledge.vectors.shape[0])} vectors but {n} secrets")
-        self.knowledge_ = (knowledge.pattern, knowledge.asked)
-        self.device_ = pick_device(self.device)
-        torch.manual_seed(seed_for(self.seed, "weights") % 2**32)
+        self._start()
         held, training = held_back(n, HELD_BACK, self.seed)
         self.parts_, self.sizes_ = parts, sizes_of(knowledge.pattern, parts)
         self.scaler_ = (scaler or Standardiser()).fit(knowledge.vectors)
@@ -89,15 +79,13 @@ class PartReader(Parametrised):
             found = self.logits(knowledge.vectors[held])
             return -sum(cross_entropy(found[i], held_labels[:, i]) for i in counts)
 
-        self.log_ = train(
-            self.model_, loss_of, n=len(training), rng=generator(self.seed, "batches"), score=score, **loop
-        )
+        self._train(self.model_, loss_of, len(training), score=score, **loop)
         self.temperatures_ = np.ones(len(parts))
         self.held_ = held
         return self
 
     def logits(self, vectors: Vectors) -> list[FloatArray]:
-        """Raw scores, one table a part."""
+        """Raw scores, one table per part."""
         import torch
 
         self.model_.eval()
@@ -110,7 +98,7 @@ class PartReader(Parametrised):
         return by_part(table, self.sizes_)
 
     def calibrate(self, knowledge: PatternKnowledge) -> None:
-        """One temperature a part, so that probabilities of different parts can be multiplied.
+        """One temperature per part, so that probabilities of different parts can be multiplied.
 
         Found on the pairs that were held back: the one with the smallest cross-entropy.
         """

@@ -1,7 +1,7 @@
 """Our reader of patterns: whitened vectors, a body shared by all parts, check digits as a filter.
 
 Three things the paper's sub-attacks lack. Vectors are whitened (``whitening``): digits lie in directions of little
-variance. Beside one sigmoid network a part there is one wide body that reads all parts, also those nobody asks for,
+variance. Beside one sigmoid network per part there is one wide body that reads all parts, also those nobody asks for,
 since what tells the day also tells the month beside it; how much each of the two counts is chosen for each part on
 held-back pairs, with one temperature each, so that probabilities of different parts can be multiplied. And wholes
 that can't be, such as 30 February, are passed over; where everything but a check digit is asked, the check digit read
@@ -24,13 +24,13 @@ from unembed.encoders.base import Vectors
 from unembed.games.pattern import PatternGuess, PatternKnowledge, sizes_of
 from unembed.games.pattern_ranking import FloatArray, possible_wholes
 from unembed.games.threat import Capability
-from unembed.params import Parametrised
+from unembed.nn.trained import Trained
 
 #: How much the shared body can count beside the part's own network.
 WEIGHTS = np.linspace(0, 1, 11)
 
 
-class PatternShared(Parametrised):
+class PatternShared(Trained):
     """A body of residual layers for all parts and a small network for each, weighed against each other part by part."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -49,15 +49,11 @@ class PatternShared(Parametrised):
     hidden: int = 0
     depth: int = 2
     dropout: float = 0.3
-    epochs: int = 30
     patience: int = 10
     batch_size: int = 0
-    learning_rate: float = 1e-3
     weight_decay: float = 0.1
     beside: float = 0.3
     min_steps: int = 500
-    device: str = "auto"
-    seed: int = 0
 
     def fit(self, knowledge: PatternKnowledge) -> Self:
         """Train both, calibrate both, weigh them."""
@@ -133,9 +129,6 @@ class PatternShared(Parametrised):
 
 class _Reader(PartReader):
     """One of the two, calibrated."""
-
-    device: str = "auto"
-    seed: int = 0
 
     def train_on(self, knowledge: PatternKnowledge, *args: Any, **settings: Any) -> Self:
         """Train, then calibrate."""

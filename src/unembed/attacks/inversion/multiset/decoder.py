@@ -113,11 +113,6 @@ class SetDecoder(nn.Module):
         self.first_cell = nn.Parameter(torch.zeros(hidden))
         self.table = nn.Parameter(torch.randn(words + (end != "never"), hidden) * bound)
 
-    @property
-    def has_end(self) -> bool:
-        """Whether [EOS] is a row of the word matrix (its last)."""
-        return self.end != "never"
-
     @torch.no_grad()
     def gradients(
         self, first: Tensor, wanted: Wanted, candidates: Candidates | None = None, *, clock: Clock = no_clock
@@ -239,7 +234,7 @@ class SetDecoder(nn.Module):
                 logits.scatter_(1, said[:, :t], -torch.inf)
             best, word = logits.max(1)
             said[:, t] = word
-            if self.has_end:
+            if self.end != "never":
                 running &= word != self.words
             named[:, t] = torch.where(running, word, -1)
             sure[:, t] = (best - logits.logsumexp(1)).exp()

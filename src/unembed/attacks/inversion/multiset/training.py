@@ -225,4 +225,4 @@ def train_sets(
         decoder.load_state_dict(kept[0])
         first.load_state_dict(kept[1])
     decoder.eval()
-    return TrainingLog(len(losses), best_epoch, tuple(losses), tuple(scores), len(losses) < plan.epochs)
+    return TrainingLog(len(losses), best_epoch, tuple(losses), tuple(scores))

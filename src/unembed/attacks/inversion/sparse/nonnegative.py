@@ -9,7 +9,7 @@ precision with more steps. Of those that withstand that too the small ones are s
 would take a second each, keep the lowest point found, and the caller's certificate says how far from the optimum that
 is. Only unfinished problems are worked on.
 
-Cost of k words: k² multiply-adds a step, k³/3 for a Cholesky factor, k² · d for the Gram matrix.
+Cost of k words: k² multiply-adds per step, k³/3 for a Cholesky factor, k² · d for the Gram matrix.
 """
 
 from __future__ import annotations

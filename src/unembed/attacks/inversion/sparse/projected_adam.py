@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix, vstack
 from unembed.attacks.inversion.sparse.solver import checked_targets
 from unembed.nn.device import pick_device
 
-#: Targets stepped together: Adam holds four numbers a target and word.
+#: Targets stepped together: Adam holds four numbers per target and word.
 CHUNK = 256
 #: Steps between two looks at the objective.
 STEPS_A_LOOK = 10
