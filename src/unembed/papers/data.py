@@ -82,8 +82,8 @@ def read(conditions: Conditions, name: str, column: str, columns: Sequence[str] 
     path = data_folder(conditions) / f"{name}.parquet"
     if not path.is_file():
         raise DataError(
-            f"data set {name}.parquet is not in {path.parent}: name its folder with --data or UNEMBED_DATA, "
-            "or try --size smoke, which needs no data"
+            f"data set {name}.parquet is not in {path.parent}: 'unembed data' says where it comes from and makes it; "
+            "name its folder with --data or UNEMBED_DATA, or try --size smoke, which needs no data"
         )
     return read_corpus(path, column=column, columns=list(columns))
 
