@@ -17,7 +17,7 @@ from unembed.papers.encoders import RECIPES, Encoders, Recipe
 from unembed.papers.packed_models import is_packed, unpack
 from unembed.papers.plot import draw
 from unembed.papers.present import as_markdown
-from unembed.papers.rows import AttackSpec, Row, run_rows
+from unembed.papers.tables import AttackSpec, Row, run_rows
 from unembed.results.sealed import seal, unseal
 
 EXPERIMENT = '''
@@ -276,7 +276,7 @@ def test_a_fitted_encoder_is_fitted_once(monkeypatch: pytest.MonkeyPatch) -> Non
     fitted: list[int] = []
     fit = LsaEncoder.fit
     monkeypatch.setattr(LsaEncoder, "fit", lambda self, t: fitted.append(len(t)) or fit(self, t))
-    monkeypatch.setitem(RECIPES, "lsa-tfidf", Recipe("LSA", "lsa", {"components": 3}, fitted=True, speaks=True))
+    monkeypatch.setitem(RECIPES, "lsa-tfidf", Recipe("LSA", "lsa", {"components": 3}, speaks=True))
     first, second = (Encoders(Conditions(), texts).vectors("lsa-tfidf", texts) for _ in range(2))
     assert fitted == [9]
     assert np.array_equal(first, second)

@@ -33,8 +33,7 @@ def overview(
         return 0
     from unembed.cli.output import Voice
     from unembed.papers import EXPERIMENTS, Conditions
-    from unembed.papers.data import data_folder
-    from unembed.papers.datasets import data_sets, look_up
+    from unembed.papers.datasets import data_folder, data_sets, look_up
 
     if experiment is not None:
         EXPERIMENTS.get(experiment)

@@ -20,7 +20,7 @@ from unembed.corpora.duplicates import drop_duplicates
 from unembed.corpora.paragraphs import cut_into_sentences
 from unembed.errors import CannotMeasureError
 from unembed.papers.base import Conditions
-from unembed.papers.data import read
+from unembed.papers.datasets import read
 from unembed.seeds import generator
 
 Source = Literal["novels", "blogs"]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cache
-from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import unembed
+from unembed.corpora.corpus import Corpus
 from unembed.errors import DataError, UnembedError, UnknownNameError
+from unembed.papers.base import Conditions
+from unembed.papers.library import read_table
 from unembed.writing import written_aside
 
 
@@ -27,8 +30,8 @@ class DataSet:
     name: str
     about: str
     rows: int
-    columns: tuple[str, ...]
-    used_by: tuple[str, ...]
+    columns: list[str]
+    used_by: list[str]
     source: str
     licence: str
     layout: str
@@ -60,11 +63,29 @@ class Found:
 @cache
 def data_sets() -> dict[str, DataSet]:
     """All data sets by name."""
-    table = tomllib.loads(files("unembed.papers").joinpath("datasets.toml").read_text(encoding="utf-8"))
-    return {
-        name: DataSet(name, columns=tuple(entry.pop("columns")), used_by=tuple(entry.pop("used_by")), **entry)
-        for name, entry in table.items()
-    }
+    return {name: DataSet(name, **entry) for name, entry in read_table("datasets").items()}
+
+
+def data_folder(conditions: Conditions) -> Path:
+    """The folder of data sets: given, else ``UNEMBED_DATA``, else the one shared beside a checkout."""
+    if conditions.data is not None:
+        return conditions.data
+    if os.environ.get("UNEMBED_DATA"):
+        return Path(os.environ["UNEMBED_DATA"]).expanduser()
+    return Path(unembed.__file__).resolve().parents[2].parent / "shared" / "data"
+
+
+def read(conditions: Conditions, name: str, column: str, columns: Sequence[str] = ()) -> Corpus:
+    """One data set by name; a missing one is an error that says which file is wanted and where."""
+    from unembed.corpora.readers import read_corpus
+
+    path = data_folder(conditions) / f"{name}.parquet"
+    if not path.is_file():
+        raise DataError(
+            f"data set {name}.parquet is not in {path.parent}: 'unembed data' says where it comes from and makes it; "
+            "name its folder with --data or UNEMBED_DATA, or try --size smoke, which needs no data"
+        )
+    return read_corpus(path, column=column, columns=list(columns))
 
 
 def look_up(data_set: DataSet, folder: Path) -> Found | None:

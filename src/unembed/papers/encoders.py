@@ -5,24 +5,22 @@ A row whose encoder is not on this machine is reported as not measured, with the
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from unembed.artifacts import Artifacts
+from unembed.artifacts.encoders import ready_encoder
 from unembed.corpora.corpus import Corpus
-from unembed.encoders import ENCODERS, build_encoder
 from unembed.encoders.base import Encoder, Vectors
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache, default_cache_folder
 from unembed.errors import DataError, UnknownNameError
 from unembed.games.base import Material
 from unembed.games.threat import ADVERSARIES
 from unembed.papers.base import Conditions
-from unembed.papers.data import data_folder
+from unembed.papers.datasets import data_folder
 from unembed.papers.packed_models import is_packed, unpack
 
 MODELS_VARIABLE = "UNEMBED_MODELS"
@@ -32,15 +30,13 @@ MODELS_VARIABLE = "UNEMBED_MODELS"
 class Recipe:
     """How an encoder of an experiment is made: a registered name with options, and whose weights it needs.
 
-    ``fitted`` encoders learn from texts and from a language's stop words first; ``abroad`` ones from texts of the other
-    domain alone, in an experiment that has two.
+    An encoder with ``abroad`` that must be fitted learns from texts of the other domain alone, where there are two.
     """
 
     title: str
     name: str
     options: dict[str, Any] = field(default_factory=dict)
     weights: str | None = None
-    fitted: bool = False
     speaks: bool = False
     """Whether it takes a language."""
     abroad: bool = False
@@ -52,14 +48,14 @@ RECIPES: dict[str, Recipe] = {
     "bge": Recipe("bge-small", "transformer", {"pooling": "first", "normalise": True}, "bge-small-en-v1.5"),
     "minilm": Recipe("MiniLM", "minilm", {}, "all-MiniLM-L6-v2"),
     "use-lite": Recipe("USE-lite", "use-lite", {}, "use-lite"),
-    "word2vec": Recipe("mean of word2vec", "word2vec", fitted=True),
-    "glove": Recipe("mean of GloVe", "glove", fitted=True),
+    "word2vec": Recipe("mean of word2vec", "word2vec"),
+    "glove": Recipe("mean of GloVe", "glove"),
     # The published 1e-5 suits the millions of texts of a whole Wikipedia; here it would leave next to no words.
-    "doc2vec": Recipe("Doc2Vec", "doc2vec", {"sample": 1e-3}, fitted=True, abroad=True),
-    "tfidf": Recipe("bag of words, tf-idf", "tfidf", fitted=True, speaks=True),
+    "doc2vec": Recipe("Doc2Vec", "doc2vec", {"sample": 1e-3}, abroad=True),
+    "tfidf": Recipe("bag of words, tf-idf", "tfidf", speaks=True),
     "hashing": Recipe("hashing", "hashing", speaks=True),
-    "lsa-tfidf": Recipe("reduced bag of words", "lsa", {"base": "tfidf"}, fitted=True, speaks=True),
-    "lsa-hashing": Recipe("reduced hashing", "lsa", {"base": "hashing"}, fitted=True, speaks=True),
+    "lsa-tfidf": Recipe("reduced bag of words", "lsa", {"base": "tfidf"}, speaks=True),
+    "lsa-hashing": Recipe("reduced hashing", "lsa", {"base": "hashing"}, speaks=True),
 }
 
 
@@ -156,29 +152,11 @@ class Encoders:
                 options["model"] = str(found)
         if layer is not None:
             options |= {"layer": layer, "normalise": False}
-        return self._fitted(recipe, options) if recipe.fitted else build_encoder(recipe.name, options)
+        kept = Artifacts(default_cache_folder() / "fitted")  # which another machine may be given
+        return ready_encoder(recipe.name, options, self._learns_from(recipe).texts, kept)
 
     def _learns_from(self, recipe: Recipe) -> Corpus:
         return self.abroad if recipe.abroad and self.abroad is not None else self.fit
-
-    def _fitted(self, recipe: Recipe, options: dict[str, Any]) -> Encoder:
-        """Fitted once on the same texts: kept in the cache folder, which another machine may be given."""
-        make: Any = ENCODERS.get(recipe.name)
-        texts = self._learns_from(recipe)
-        identity = json.dumps([recipe.name, options, texts.fingerprint], sort_keys=True)
-        key = hashlib.sha256(identity.encode()).hexdigest()[:16]
-        folder = default_cache_folder() / "fitted" / f"{recipe.name}-{key}"
-        if folder.is_dir():
-            loaded: Encoder = make.load(folder)
-            return loaded
-        encoder: Any = build_encoder(recipe.name, options, fit_texts=texts.texts)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as work:
-            encoder.save(Path(work) / "encoder")
-            if not folder.is_dir():  # else another process was quicker
-                (Path(work) / "encoder").replace(folder)
-        ready: Encoder = encoder
-        return ready
 
 
 def missing_weights(recipe: Recipe, conditions: Conditions) -> str | None:

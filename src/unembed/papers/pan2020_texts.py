@@ -23,7 +23,8 @@ from unembed.corpora.substitution import contains_keyword
 from unembed.corpora.words import build_vocabulary
 from unembed.errors import DataError
 from unembed.papers.base import Conditions, by_size
-from unembed.papers.data import Texts, joined, read, sample
+from unembed.papers.datasets import read
+from unembed.papers.texts import Texts, joined, sample
 from unembed.seeds import generator, seed_for
 
 BODY = ("leg", "hand", "spine", "chest", "ankle", "head", "hip", "arm", "face", "shoulder")

@@ -26,9 +26,10 @@ from unembed.games.threat import ADVERSARIES
 from unembed.metrics.classes import top_k_hits
 from unembed.metrics.estimate import mean
 from unembed.papers.author_pools import Pool, Source, author_pool
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, by_size
+from unembed.papers.base import Conditions, Measured, by_size
 from unembed.papers.encoders import RECIPES, Encoders
-from unembed.papers.rows import AttackSpec, Row, Table, refused
+from unembed.papers.library import facts_of
+from unembed.papers.tables import AttackSpec, Row, Table, refused
 from unembed.seeds import seed_for
 
 LINEAR = AttackSpec("linear", "attribute/linear", {})
@@ -105,20 +106,7 @@ SCALES = by_size(
 class Figure3(Table):
     """Top-5 accuracy over labelled sentences an author and over the number of authors."""
 
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="song2020/figure3",
-        paper="song2020",
-        title="Authorship from a handful of labelled sentences",
-        section="Figure 3, section 6.3",
-        published=(),
-        departures="The figure prints no numbers. Novels of 156 authors stand in for BookCorpus, so 200 to 800 authors "
-        "can't be drawn from them: blogs of 400 people, with whole posts on one side, stand beside. Fewer targets an "
-        "author than the paper's 250. One row asks for the author of another book than the labelled one, which the "
-        "paper does not. TextCNN learns word vectors of 128 dimensions from the labels; its filters are 3 to 5 words "
-        "wide.",
-        headline=HEADLINE,
-        axis="labelled sentences an author, or authors",
-    )
+    facts = facts_of("song2020/figure3")
     known: ClassVar[tuple[str, ...]] = (
         *("bert-mean", "bert-first", "minilm", "bge", "use-lite"),
         *("word2vec", "glove", "doc2vec", "lsa-tfidf", "tfidf"),

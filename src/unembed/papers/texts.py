@@ -13,21 +13,19 @@ Every near duplicate of a target is taken out of both adversaries' texts.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
-import unembed
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.duplicates import drop_duplicates, remove_leaks
 from unembed.corpora.paragraphs import Paragraphs, build_paragraphs, cut_into_sentences, keep_sentences
 from unembed.corpora.splits import split_corpus
 from unembed.errors import DataError
 from unembed.papers.base import Conditions, by_size
+from unembed.papers.datasets import read
 from unembed.seeds import generator, seed_for
 
 #: Texts that an encoder learns from at most: Doc2Vec passes twenty times over them.
@@ -64,28 +62,6 @@ class Texts:
         """One digest for all texts."""
         parts = [self.target, *self.known.values(), self.fit]
         return "-".join(part.fingerprint[:12] for part in parts)
-
-
-def data_folder(conditions: Conditions) -> Path:
-    """The folder of data sets: given, else ``UNEMBED_DATA``, else the one shared beside a checkout."""
-    if conditions.data is not None:
-        return conditions.data
-    if os.environ.get("UNEMBED_DATA"):
-        return Path(os.environ["UNEMBED_DATA"]).expanduser()
-    return Path(unembed.__file__).resolve().parents[2].parent / "shared" / "data"
-
-
-def read(conditions: Conditions, name: str, column: str, columns: Sequence[str] = ()) -> Corpus:
-    """One data set by name; a missing one is an error that says which file is wanted and where."""
-    from unembed.corpora.readers import read_corpus
-
-    path = data_folder(conditions) / f"{name}.parquet"
-    if not path.is_file():
-        raise DataError(
-            f"data set {name}.parquet is not in {path.parent}: 'unembed data' says where it comes from and makes it; "
-            "name its folder with --data or UNEMBED_DATA, or try --size smoke, which needs no data"
-        )
-    return read_corpus(path, column=column, columns=list(columns))
 
 
 def sample(corpus: Corpus, count: int | None, seed: int, what: str) -> Corpus:
