@@ -34,7 +34,7 @@ MEANS = (
 
 
 class _SentenceTable(Table):
-    """What the experiments on sentences share: their texts, one deal after another, what figures mean."""
+    """What the experiments on sentences share: texts, deals and the meaning of the figures."""
 
     known: ClassVar[tuple[str, ...]] = ALL
     encoders = by_size(("hashing",), ("minilm",), ("minilm",))

@@ -35,7 +35,7 @@ MODELS = {
     "doc2vec": "Doc2Vec",
     "minilm": "Sentence-BERT",
 }
-#: Encoders of our own that take the place of a sentence encoder beside it.
+#: Encoders that take the place of the thesis's sentence encoder.
 SENTENCE = ("minilm", "bge", "bert-mean")
 DOMAINS = {IN: "in-domain", CROSS: "cross-domain"}
 #: The thesis's metrics by the game's names.
@@ -57,7 +57,7 @@ def row_name(key: str, domain: str, *more: str) -> str:
     return " · ".join((shown.get(key, MODELS.get(key, key)), DOMAINS[domain], *more))
 
 
-#: Below so many pairs batches of 1,024 make an epoch of so few steps that training would stop before it began.
+#: With fewer pairs than this, an epoch of batches of 1,024 has too few steps, and training would stop at once.
 FEW = 20_000
 
 

@@ -68,7 +68,7 @@ def _panel_names(panel: str) -> Names:
     }
 
 
-COSINE, AT_HOME, ABROAD = "cosine of the boundaries", "accuracy on own texts", "accuracy on targets"
+COSINE, ON_OWN, ON_TARGETS = "cosine of the boundaries", "accuracy on own texts", "accuracy on targets"
 
 
 class Figure4(KeywordTable):
@@ -91,7 +91,7 @@ class Figure4(KeywordTable):
             deal = case.deal(key, EXTERNAL, game)
             own, theirs = _prepared(deal.knowledge, aligned)
             found = np.array([_boundaries(deal, own, theirs, k) for k in range(len(game.keywords))])
-            metrics = zip((COSINE, AT_HOME, ABROAD), found.T, strict=True)
+            metrics = zip((COSINE, ON_OWN, ON_TARGETS), found.T, strict=True)
             return [Measured.of(name, metric, mean(values)) for metric, values in metrics]
 
         identity = {**case.identity(key), **SVM.identity(), "aligned": aligned, "game": game.get_params()}
@@ -108,7 +108,7 @@ def _prepared(knowledge: KeywordKnowledge, aligned: bool) -> tuple[NDArray[np.fl
 
 
 def _boundaries(deal: Any, own: Any, theirs: Any, column: int) -> tuple[float, float, float]:
-    """Cosine of both normals, accuracy of the external machine at home and on the targets asked about."""
+    """Cosine of both normals, accuracy of the external classifier on its own texts and on the targets asked about."""
     from sklearn.svm import LinearSVC
 
     rows, labels = deal.knowledge.rows[column], deal.knowledge.labels[column]

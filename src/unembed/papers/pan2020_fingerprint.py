@@ -1,7 +1,7 @@
 """Pan et al. 2020, Appendix D and Figure 9: which encoder made these vectors?
 
 The paper tells five models of one dimension apart with a perceptron, without an error: trained on 2,000 restaurant
-reviews, tested on 1,000 medical sentences. Of its five models BERT is at hand, so the candidates are others: MiniLM,
+reviews, tested on 1,000 medical sentences. Of its five models only BERT is available, so others are told apart: MiniLM,
 its layers and poolings, bge, and shallow encoders brought to the same 384 dimensions, where they can be mistaken for
 each other. Beside the paper's classifier stand signatures learnt from made-up text, which also say "none of those".
 """
@@ -61,7 +61,7 @@ MAKERS: dict[str, Recipe] = {
 
 @dataclass(frozen=True)
 class Scale:
-    """What a size means: vectors an encoder to train and test with, texts that shallow ones see, draws of sets."""
+    """The amounts of one size: training and test vectors per encoder, texts to fit shallow encoders on, sets drawn."""
 
     train: int
     test: int
@@ -73,7 +73,7 @@ SCALES = by_size(Scale(60, 120, 400, 5), Scale(300, 200, 5_000, 40), Scale(2_000
 
 
 class Figure9(Table):
-    """Whose vectors: from one, ten and a hundred; and what happens with encoders that nobody knows."""
+    """Whose vectors these are, told from one, ten and a hundred; and what is said of unknown encoders."""
 
     facts = facts_of("pan2020/figure9")
     known: ClassVar[tuple[str, ...]] = tuple(MAKERS)
@@ -156,7 +156,7 @@ class Study:
         return found
 
     def signature_rows(self) -> list[Measured]:
-        """Signatures: who ranks first, who is named, and who is named although nobody knows it."""
+        """Signatures: which encoder ranks first, which is named, and how often an unknown encoder is given a name."""
         _, _, learnt = self.vectors
         book = SignatureBook(tuple(learnt.values()))
         networks = {k: MAKERS[k].title for k in self.chosen}

@@ -1,7 +1,7 @@
 """Pan 2020, section VI and Appendix E: keyword inference with and without knowledge, absent keywords, reassembly.
 
-Figures print no numbers; those that the text gives stand beside the rows they belong to. BERT-base (first token) is the
-paper's encoder; its seven others are not at hand and are listed as not measured where the paper prints their figures.
+The paper's figures print no numbers; those given in its text are set beside the rows they belong to. Of the paper's
+encoders BERT-base (first token) is available; the other seven are listed as not measured where figures are printed.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class Table3(KeywordTable):
                 for spec, name in ((DANN, study), (OURS, f"{study}, {OURS.title}")):
                     rows.append(case.row(key, EXTERNAL, spec, game, setting(name, RECIPES[key].title, EXTERNAL)))
             if not conditions.encoders:
-                reason = "this encoder's weights are not at hand"
+                reason = "this encoder's weights are not available"
                 rows += [refused(setting(study, model, EXTERNAL), reason) for model in ABSENT]
         return rows, notes
 

@@ -1,7 +1,7 @@
 """Pan et al. 2020, section V: Table II (birth dates of citizen numbers) and Figure 3 (nucleotides of genomes).
 
-Of the paper's eight models BERT is at hand; its vector is that of the token [CLS], the first one. The other seven are
-listed as not measured. Encoders of our own stand beside it, and our own attack beside the paper's.
+Of the paper's eight models only BERT is available; its vector is that of the first token, [CLS]. The other seven are
+listed as not measured. Other encoders are measured beside it, and our own attack beside the paper's.
 """
 
 from __future__ import annotations
@@ -48,32 +48,25 @@ class Secrets:
         self.conditions, self.game, self.target = conditions, game, target
         pattern = parse_pattern(game.pattern)
         self.encoders = Encoders(conditions, Corpus.of(pattern.generate(1000, generator(conditions.seed, "fit")).texts))
-        self._held: tuple[str, Deal[Any, Any]] | None = None
 
     def deal(self, key: str, pairs: int | None = None) -> Deal[Any, Any]:
-        """Vectors of both sides; with ``pairs`` the adversary gets only the first so many."""
-        if self._held is None or self._held[0] != key:
-            self._held = None  # the old vectors go before the new ones come
-            self._held = (key, self._dealt(key))
-        deal = self._held[1]
-        if pairs is None:
-            return deal
-        return replace(deal, knowledge=self.game.some_pairs(deal.knowledge, np.arange(pairs)))
-
-    def _dealt(self, key: str) -> Deal[Any, Any]:
+        """Vectors of both sides; with ``pairs`` the adversary gets only that many of its own."""
         target = self.target or Corpus.of(["-"])
-        nobody = np.zeros((0, 1), dtype=np.float32)
-        return self.game.deal(
+        none = np.zeros((0, 1), dtype=np.float32)
+        deal = self.game.deal(
             Material(
                 target=target,
                 known=Corpus.of([]),
-                target_vectors=self.encoders.vectors(key, target) if self.target else nobody,
-                known_vectors=nobody,
+                target_vectors=self.encoders.vectors(key, target) if self.target else none,
+                known_vectors=none,
                 encode=lambda texts: self.encoders.vectors(key, Corpus.of(texts)),
                 adversary=ADVERSARIES["outsider"],
                 seed=seed_for(self.conditions.seed, "deal"),
             )
         )
+        if pairs is None:
+            return deal
+        return replace(deal, knowledge=self.game.some_pairs(deal.knowledge, np.arange(pairs)))
 
     def row(self, key: str, spec: AttackSpec, names: Names, pairs: int | None = None, **place: Any) -> Row:
         """One attack on one encoder."""
@@ -124,7 +117,7 @@ class Table2(_PatternTable):
         """The paper's attack and ours, and the paper's models that can't be had."""
         secrets = Secrets(conditions, self.game("citizen-id", conditions.size))
         rows = [secrets.row(key, spec, DATE) for key in encoders for spec in _date_attacks(conditions.size)]
-        rows += [refused(setting(PAPER, model), f"no weights of {model} are at hand") for model in ABSENT]
+        rows += [refused(setting(PAPER, model), f"no weights of {model} are available") for model in ABSENT]
         return rows, self.notes(conditions.size)
 
 
@@ -154,7 +147,7 @@ class Figure3(_PatternTable):
     targets = by_size(50, 1_000, 2_000)
 
     def attacks(self, size: Size) -> list[AttackSpec]:
-        """The paper's, with a network a part and ours beside it."""
+        """The paper's attack, one network per part, and ours."""
         larger = {"batch_size": 1024, "learning_rate": 3e-3} if size == "full" else {}
         return [
             AttackSpec(POSITIONS, "pattern/positions", {**_brief(size), **larger}),
@@ -180,7 +173,7 @@ class Figure3(_PatternTable):
             for key in encoders
             for spec in self.attacks(size)
         ]
-        rows.append(refused(setting(POSITIONS, "GPT-2"), "no weights of GPT-2 are at hand"))
+        rows.append(refused(setting(POSITIONS, "GPT-2"), "no weights of GPT-2 are available"))
         return rows, self.notes(size)
 
 

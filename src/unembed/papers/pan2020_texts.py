@@ -37,7 +37,7 @@ SHADOW, EXTERNAL = "shadow corpus", "external corpus"
 #: Where the texts lie: data set, column of the text.
 _SETS = {"Medical": ("medical_procedures", "description"), "Airline": ("airline_sentences", "sentence")}
 _KEYWORDS = {"Medical": BODY, "Airline": CITIES}
-#: No limit: the texts are then as they come, and few of those without a keyword hold another.
+#: No limit: texts are taken as they come.
 ALL = 10**9
 
 
@@ -45,8 +45,8 @@ ALL = 10**9
 class Numbers:
     """How many texts an experiment takes at one size.
 
-    ``holding``: at most so many texts with each keyword, ``others``: texts besides; ``samples``: training texts a
-    keyword, half of them with it.
+    ``holding``: the most texts with each keyword; ``others``: further texts; ``samples``: training texts per keyword,
+    half of which hold it.
     """
 
     holding: int

@@ -2,7 +2,7 @@
 
 The paper draws curves and prints no number; what it says of them is that TextCNN on the raw text is lowest
 everywhere and that its dual encoders are 1.5 to 3 times better than other methods. Those two encoders, Skip-thought
-and InferSent are not to be had and are listed as not measured.
+and InferSent are not available and are listed as not measured.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from unembed.seeds import seed_for
 LINEAR = AttackSpec("linear", "attribute/linear", {})
 TEXT_CNN = "TextCNN on the text"
 HEADLINE = "top-5 accuracy"
-#: Among the first so many names: the game's name of the metric, and ours.
+#: By number of names that count as a hit: the game's name of the metric, and ours.
 TOPS = {5: ("top5_accuracy", HEADLINE), 1: ("accuracy", "top-1 accuracy")}
 ABSENT = {
     "LSTM dual encoder": "the paper's LSTM dual encoder was not published and none is trained here",
     "Transformer dual encoder": "the paper's Transformer dual encoder was not published and none is trained here",
-    "Skip-thought": "no Skip-thought weights are at hand",
-    "InferSent": "no InferSent weights are at hand",
+    "Skip-thought": "no Skip-thought weights are available",
+    "InferSent": "no InferSent weights are available",
 }
 Hits = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ SCALES = by_size(
 
 
 class Figure3(Table):
-    """Top-5 accuracy over labelled sentences an author and over the number of authors."""
+    """Top-5 accuracy by labelled sentences per author and by number of authors."""
 
     facts = facts_of("song2020/figure3")
     known: ClassVar[tuple[str, ...]] = (
@@ -204,7 +204,7 @@ class Study:
                 known=draw.known,
                 target_vectors=vectors[draw.target_rows],
                 known_vectors=vectors[draw.known_rows],
-                encode=_nobody,
+                encode=_no_queries,
                 adversary=ADVERSARIES["insider"],
                 seed=seed,
             )
@@ -236,5 +236,5 @@ class Study:
         )
 
 
-def _nobody(texts: Sequence[str]) -> Vectors:
+def _no_queries(texts: Sequence[str]) -> Vectors:
     raise CannotMeasureError("the adversary of this experiment has no texts encoded")

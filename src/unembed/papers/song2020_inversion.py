@@ -1,6 +1,6 @@
 """Song and Raghunathan 2020, section 6.2: Table 1 and Table 2, inversion of sentence vectors.
 
-The paper's own dual encoders (LSTM, three-layer Transformer) and ALBERT are not to be had, so their rows are listed as
+The paper's own dual encoders (LSTM, three-layer Transformer) and ALBERT are not available, so their rows are listed as
 not measured; BERT-base uncased is the paper's, with the mean of the last layer as its vector. Our own rows
 (first token, bge, MiniLM, shallow encoders) stand beside it under their own names.
 
@@ -32,11 +32,11 @@ from unembed.seeds import seed_for
 #: L1 penalty and threshold as printed in 6.2; they were tuned there, and fit no other word matrix.
 PRINTED_PENALTY = {"penalty": 0.1, "threshold": 0.01}
 BERT = RECIPES["bert-mean"].title
-#: Of the paper's models those that can't be had, and why.
+#: The paper's models that are not available, and why.
 ABSENT = {
     "LSTM": "the paper's LSTM dual encoder was not published and none is trained here",
     "Transformer": "the paper's Transformer dual encoder was not published and none is trained here",
-    "ALBERT": "no ALBERT weights are at hand",
+    "ALBERT": "no ALBERT weights are available",
 }
 #: What ends the title of an attack on word pieces.
 PIECES = ", word pieces"
@@ -108,7 +108,7 @@ class _SongTable(Table):
         raise NotImplementedError
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
-        """Every attack on words, on word pieces where they are BERT's, and the paper's models that can't be had."""
+        """Every attack on words, on word pieces for BERT, and the paper's models that are not available."""
         size = conditions.size
         texts = song_texts(conditions, self.amounts[size])
         factory = Encoders(conditions, texts.fit, texts.language)

@@ -28,7 +28,7 @@ from unembed.papers.base import Conditions, by_size
 from unembed.papers.datasets import read
 from unembed.seeds import generator, seed_for
 
-#: Texts that an encoder learns from at most: Doc2Vec passes twenty times over them.
+#: The most texts that an encoder is fitted on: Doc2Vec goes through them twenty times.
 MOST_FITTED = 150_000
 IN, CROSS = "same domain", "cross domain"
 
@@ -72,7 +72,7 @@ def sample(corpus: Corpus, count: int | None, seed: int, what: str) -> Corpus:
 
 
 def sample_documents(corpus: Corpus, count: int | None, seed: int) -> Corpus:
-    """Whole documents drawn at random until they hold so many texts: paragraphs need neighbours."""
+    """Whole documents drawn at random until they hold ``count`` texts: paragraphs need neighbours."""
     if count is None or count >= len(corpus):
         return corpus
     homes = corpus.column("document")
@@ -187,7 +187,7 @@ def _two_adversaries(
 
 
 def _invented(conditions: Conditions, amounts: Amounts) -> tuple[Corpus, Corpus]:
-    """Messages of nobody, and statements about nothing: shows that an experiment runs, and no more."""
+    """Made-up messages and statements: enough to show that an experiment runs, and no more."""
     from unembed.corpora.generators.messages import generate_messages
     from unembed.corpora.generators.public_text import generate_public_text
 
@@ -231,5 +231,5 @@ def joined(parts: Sequence[Corpus], name: str) -> Corpus:
     return Corpus(texts, ids, {"document": homes}, name)
 
 
-#: How many targets, known and cross-domain texts the sizes mean unless an experiment says otherwise.
+#: Known texts, cross-domain texts and targets at each size, unless an experiment says otherwise.
 USUAL = by_size(Amounts(300, 300, 50), Amounts(3_000, 3_000, 300), Amounts(None, 150_000, 5_000))
