@@ -20,16 +20,7 @@ from unembed.games.base import Deal, Scores
 from unembed.games.inversion import InversionGame, InversionGuess, InversionKnowledge, InversionTruth, words_of
 from unembed.games.rounds import play_round
 from unembed.papers.base import Conditions, Measured, by_size
-from unembed.papers.coro2022_words import (
-    ALL,
-    MODELS,
-    PLAIN,
-    SENTENCE,
-    ContentDeals,
-    msp,
-    row_name,
-    training_note,
-)
+from unembed.papers.coro2022_words import ALL, MODELS, PLAIN, SENTENCE, ContentDeals, msp, row_name, training_note
 from unembed.papers.library import facts_of
 from unembed.papers.tables import Row, Table
 from unembed.papers.texts import CROSS, IN, Amounts, ParagraphTexts, paragraph_texts
