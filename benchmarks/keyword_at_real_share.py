@@ -32,8 +32,9 @@ from unembed.games.keyword import KeywordGame
 from unembed.games.keyword_scores import AVERAGE_PRECISION, FIRST_N, HALF, PREVALENCE, SLICES
 from unembed.games.threat import ADVERSARIES
 from unembed.papers.base import Conditions
-from unembed.papers.data import read, sample
+from unembed.papers.datasets import read
 from unembed.papers.pan2020_texts import BODY, PLACE
+from unembed.papers.texts import sample
 from unembed.seeds import seed_for
 
 WORDS = {

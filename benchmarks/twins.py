@@ -2,7 +2,7 @@
 
     python benchmarks/twins.py [--count 200] [--others 1000] [--data ../shared/data] [--size 10000]
 
-For every kind of twin (``unembed.testing.twins``): how many of ``--count`` stay, and how many of the unrelated texts
+For every kind of twin (``tests/altered_copies.py``): how many of ``--count`` stay, and how many of the unrelated texts
 are removed. Then, for invented texts and for the data sets found under ``--data``, how many texts of a plain random
 half are removed under each rule: counts only, no text is shown. Last, the processor time for ``--size`` texts on either
 side.
@@ -11,6 +11,7 @@ side.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from pathlib import Path
 
@@ -19,7 +20,9 @@ import numpy as np
 from unembed.audit.twins import vector_twins
 from unembed.corpora import Corpus, drop_duplicates, read_corpus_with_report, remove_leaks, split_corpus
 from unembed.corpora.generators.messages import generate_messages
-from unembed.testing.twins import KINDS, invented_texts, make_twins, short_texts
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from altered_copies import KINDS, invented_texts, make_twins, short_texts
 
 SHORT = "one word of eight changed"
 SETS = {

@@ -15,7 +15,7 @@ from unembed.audit.execute import audit
 from unembed.audit.spec import AuditSpec, build_spec, merge
 from unembed.errors import DataError
 from unembed.papers.base import Conditions, ExperimentFacts, Measured
-from unembed.papers.rows import Row, run_rows
+from unembed.papers.tables import Row, run_rows
 from unembed.report import write_report
 from unembed.results.io import read_run
 from unembed.results.schema import without_times

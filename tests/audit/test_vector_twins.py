@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
+from altered_copies import invented_texts
 from unembed.audit.execute import audit
 from unembed.audit.spec import AuditSpec
 from unembed.audit.twins import FACT, vector_twins
-from unembed.testing.twins import invented_texts
 
 
 def cloud(rows, seed, dimension=24):

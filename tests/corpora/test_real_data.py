@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from altered_copies import make_twins
 from unembed.corpora import Corpus, drop_duplicates, read_corpus_with_report, remove_leaks, split_corpus
-from unembed.testing.twins import make_twins
 
 DATA = Path(os.environ.get("UNEMBED_DATA") or Path(__file__).parents[3] / "shared" / "data")
 

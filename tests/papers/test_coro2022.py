@@ -23,7 +23,7 @@ from unembed.papers.coro2022_names import Table56, listed_names
 from unembed.papers.coro2022_paragraphs import ReadInParts
 from unembed.papers.coro2022_sentences import Table52, TableA1, pair_counts
 from unembed.papers.coro2022_words import PLAIN, WEIGHTED, ContentDeals, content_vocabulary
-from unembed.papers.data import CROSS, IN, Texts, sample_documents
+from unembed.papers.texts import CROSS, IN, Texts, sample_documents
 
 Run = Callable[..., dict[str, Any]]
 F1 = "F1"
@@ -164,7 +164,7 @@ def test_names_are_never_written(name: str, smoke: Run, tmp_path: Path) -> None:
 def test_names_as_frequent_as_each_other_come_in_the_same_order_in_every_process() -> None:
     choose = (
         "from unembed.papers import Conditions; from unembed.papers.coro2022_names import Table57 as T; "
-        "from unembed.papers.data import coro_texts; c = Conditions(size='smoke'); "
+        "from unembed.papers.texts import coro_texts; c = Conditions(size='smoke'); "
         "found = T()._names(c, coro_texts(c, T.amounts['smoke'], 'en')); print(found.asked, found.put_in)"
     )
     said = {

@@ -17,7 +17,7 @@ from unembed.papers.encoders import RECIPES, Encoders, Recipe
 from unembed.papers.packed_models import is_packed, unpack
 from unembed.papers.plot import draw
 from unembed.papers.present import as_markdown
-from unembed.papers.rows import AttackSpec, Row, run_rows
+from unembed.papers.tables import AttackSpec, Row, run_rows
 from unembed.results.sealed import seal, unseal
 
 EXPERIMENT = '''
@@ -276,7 +276,7 @@ def test_a_fitted_encoder_is_fitted_once(monkeypatch: pytest.MonkeyPatch) -> Non
     fitted: list[int] = []
     fit = LsaEncoder.fit
     monkeypatch.setattr(LsaEncoder, "fit", lambda self, t: fitted.append(len(t)) or fit(self, t))
-    monkeypatch.setitem(RECIPES, "lsa-tfidf", Recipe("LSA", "lsa", {"components": 3}, fitted=True, speaks=True))
+    monkeypatch.setitem(RECIPES, "lsa-tfidf", Recipe("LSA", "lsa", {"components": 3}, takes_language=True))
     first, second = (Encoders(Conditions(), texts).vectors("lsa-tfidf", texts) for _ in range(2))
     assert fitted == [9]
     assert np.array_equal(first, second)
@@ -289,7 +289,7 @@ def test_doc2vec_learns_from_the_other_domain_alone_where_there_is_one(monkeypat
 
     monkeypatch.setitem(RECIPES, "doc2vec", replace(RECIPES["doc2vec"], options={"sample": 0.0}))
     news, novels = (Corpus.of([f"{word} {word} {word} river"] * 30) for word in ("minister", "dragon"))
-    here, abroad = Encoders(Conditions(), news), Encoders(Conditions(), news, abroad=novels)
+    here, abroad = Encoders(Conditions(), news), Encoders(Conditions(), news, other_domain=novels)
     assert "minister" in here.encoder("doc2vec").vocabulary  # type: ignore[attr-defined]
     assert "minister" not in abroad.encoder("doc2vec").vocabulary  # type: ignore[attr-defined]
     assert here.identity("doc2vec") != abroad.identity("doc2vec")

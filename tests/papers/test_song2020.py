@@ -14,9 +14,9 @@ from unembed.encoders.base import WhiteBoxEncoder
 from unembed.games.inversion import InversionGame
 from unembed.papers import EXPERIMENTS, Conditions
 from unembed.papers.base import ExperimentFacts
-from unembed.papers.data import IN, Amounts, song_texts
 from unembed.papers.encoders import Encoders
 from unembed.papers.song2020_inversion import piece_deal, word_deal
+from unembed.papers.texts import IN, Amounts, song_texts
 
 Run = Callable[..., dict[str, Any]]
 

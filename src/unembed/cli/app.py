@@ -7,7 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from unembed.cli import attack, audit, cache, compare, demo, doctor, fingerprint, gate, listing, report, reproduce, show
+from unembed.cli import (
+    attack,
+    audit,
+    cache,
+    compare,
+    data,
+    demo,
+    doctor,
+    fingerprint,
+    gate,
+    listing,
+    report,
+    reproduce,
+    show,
+)
 from unembed.errors import fenced
 
 MEASURE, RESULTS, LOOK = "Measure", "Results", "Look around"
@@ -60,4 +74,5 @@ _add("gate", gate.gate, gate.EXAMPLE, RESULTS)
 _add("list", listing.list_names, listing.EXAMPLE, LOOK)
 _add("show", show.show, show.EXAMPLE, LOOK)
 _add("doctor", doctor.doctor, doctor.EXAMPLE, LOOK)
+app.add_typer(data.data, name="data", rich_help_panel=LOOK)
 app.add_typer(cache.cache, name="cache", rich_help_panel=LOOK)

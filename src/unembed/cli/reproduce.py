@@ -64,7 +64,7 @@ def reproduce(
         say = f"name one: {', '.join(mine)}" if mine else "no experiment of it is installed yet"
         raise UsageError(f"'{experiment}' is a paper; {say}")
     if data is not None and not data.is_dir():
-        raise UsageError(f"no folder of data sets at {data}")
+        raise UsageError(f"no folder of data sets at {data}: 'unembed data' says where they come from and makes them")
     if device not in ("auto", "cpu"):
         pick_device(device)
     try:

@@ -4,7 +4,7 @@
 |---|---|---|
 | Song 6.3 | BookCorpus, 100 to 800 authors | ``books_by_author`` (156 authors), ``blog_posts_by_user`` (400) |
 
-Of a blog whole posts go to one side; of a novel, as in the paper, sentences.
+Blogs are split by post; novels, as in the paper, by sentence.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from unembed.corpora.duplicates import drop_duplicates
 from unembed.corpora.paragraphs import cut_into_sentences
 from unembed.errors import CannotMeasureError
 from unembed.papers.base import Conditions
-from unembed.papers.data import read
+from unembed.papers.datasets import read
 from unembed.seeds import generator
 
 Source = Literal["novels", "blogs"]
-#: Shorter sentences are hardly anybody's.
+#: Shorter sentences say next to nothing about their author.
 FEWEST_WORDS = 5
 
 
@@ -51,7 +51,7 @@ class Pool:
         return len(set(self.corpus.column("author")))
 
     def draw(self, authors: int, labels: int, targets: int, seed: int, *, apart: bool = False) -> Draw:
-        """Some authors at random, and of each of them labelled sentences and as many other ones to attack.
+        """Some authors at random, with labelled sentences and other sentences of each to attack.
 
         ``apart``: labels and targets of an author come from different parts (posts, books).
         """

@@ -12,7 +12,7 @@ without the name. Per-name figures can't be laid beside the printed ones, which 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -24,36 +24,17 @@ from unembed.errors import CannotMeasureError
 from unembed.games.names import NamesGame, NameTable
 from unembed.games.rounds import play_round
 from unembed.metrics.estimate import Estimate, wilson
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, by_size
-from unembed.papers.coro2022_words import ENGLISH, SENTENCE, WORDS, msp, training_note
-from unembed.papers.data import CROSS, IN, Amounts, Texts, coro_texts, joined, read, sample
+from unembed.papers.base import Conditions, Measured, by_size
+from unembed.papers.coro2022_words import SENTENCE, WORDS, msp, training_note
+from unembed.papers.datasets import read
 from unembed.papers.encoders import RECIPES, Encoders
-from unembed.papers.rows import Row, Table
+from unembed.papers.library import facts_of
+from unembed.papers.tables import Row, Table
+from unembed.papers.texts import CROSS, IN, Amounts, Texts, coro_texts, joined, sample
 from unembed.seeds import seed_for
 
 RECALL = "recall of the name"
 ORIGINAL, SWAPPED = "names as they stood", "names put in their place"
-
-#: Table 5.6, percent: rows are names put in, columns the sentences they were put into; the diagonal is unchanged.
-TABLE_5_6 = (
-    (77.27, 82.23, 72.57, 72.37),
-    (68.33, 81.29, 81.94, 77.64),
-    (60.14, 78.45, 88.54, 76.12),
-    (74.83, 82.42, 82.64, 83.01),
-)
-#: Table 5.7, percent: ten names of other domains, the same four columns.
-TABLE_5_7 = (
-    (39.50, 45.75, 43.06, 48.78),
-    (29.18, 32.89, 30.90, 35.71),
-    (5.69, 7.18, 7.99, 11.63),
-    (22.42, 23.44, 20.14, 25.92),
-    (17.08, 20.79, 18.40, 26.53),
-    (4.27, 4.54, 5.21, 8.57),
-    (13.52, 14.37, 19.44, 20.61),
-    (21.71, 30.81, 25.69, 30.82),
-    (35.23, 44.61, 48.96, 41.84),
-    (11.74, 14.93, 14.93, 16.33),
-)
 
 
 @dataclass(frozen=True)
@@ -68,11 +49,6 @@ class _Names:
 def _by_frequency(counts: Counter[str]) -> list[str]:
     """Words by falling frequency; of words as frequent as each other the order of sets must not decide."""
     return sorted(counts, key=lambda word: (-counts[word], word))
-
-
-def _mean(values: Iterable[float]) -> float:
-    held = list(values)
-    return round(sum(held) / len(held) / 100, 4)
 
 
 class _NameTable(Table):
@@ -90,12 +66,12 @@ class _NameTable(Table):
         texts = coro_texts(conditions, self.amounts[conditions.size], "en")
         names = self._names(conditions, texts)
         both = joined([texts.known[IN], texts.known[CROSS]], "both domains")
-        lab = Encoders(conditions, texts.fit, texts.language, texts.known[CROSS])
+        factory = Encoders(conditions, texts.fit, texts.language, texts.known[CROSS])
         note = (
             f"{len(names.asked)} names in {len(names.target):,} sentences under attack; the adversary holds "
             f"{len(both):,} texts of both domains"
         )
-        rows = [self._row(lab, texts, both, names, key) for key in encoders]
+        rows = [self._row(factory, texts, both, names, key) for key in encoders]
         return rows, (note, training_note(conditions.size))
 
     def _names(self, conditions: Conditions, texts: Texts) -> _Names:
@@ -111,8 +87,8 @@ class _NameTable(Table):
         rows = [row for row, found in enumerate(held) if found & set(asked)]
         return _Names(asked, tuple(others[: self.put_in]) if self.foreign else (), texts.target.select(rows))
 
-    def _row(self, lab: Encoders, texts: Texts, both: Corpus, names: _Names, key: str) -> Row:
-        conditions = lab.conditions
+    def _row(self, factory: Encoders, texts: Texts, both: Corpus, names: _Names, key: str) -> Row:
+        conditions = factory.conditions
         spec = msp(conditions.size)
         game = NamesGame(
             names=names.asked,
@@ -129,14 +105,14 @@ class _NameTable(Table):
             if self.foreign and not names.put_in:
                 raise CannotMeasureError("no name of the other domain is among the adversary's words")
             seed = seed_for(conditions.seed, "play", key)
-            deal = game.deal(lab.material(key, names.target, both, "insider", seed))
+            deal = game.deal(factory.material(key, names.target, both, "insider", seed))
             got = play_round(game, spec.make(conditions), deal, seed)
             without = game.own_floors(deal.truth, got.guess)["without"]
             tables = (NamesGame.table(deal.truth, got.guess), NamesGame.table(deal.truth, without))
             return _figures(RECIPES[key].title, names, *tables, round(got.fit_seconds + got.run_seconds, 2))
 
         identity = {
-            **lab.identity(key),
+            **factory.identity(key),
             **spec.identity(),
             "data": f"{texts.fingerprint}-{names.target.fingerprint[:12]}",
             "names": [len(names.asked), len(names.put_in)],
@@ -215,37 +191,12 @@ def _invented_names(conditions: Conditions) -> tuple[frozenset[str], frozenset[s
 class Table56(_NameTable):
     """Names of the same domain, put into each other's sentences."""
 
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="coro2022/table5.6",
-        paper="coro2022",
-        title="Names put into each other's sentences",
-        section="Table 5.6, section 5.2.3",
-        published=(
-            Published(f"MiniLM · {ORIGINAL}", RECALL, _mean(TABLE_5_6[i][i] for i in range(4))),
-            Published(
-                f"MiniLM · {SWAPPED}", RECALL, _mean(TABLE_5_6[i][j] for i in range(4) for j in range(4) if i != j)
-            ),
-        ),
-        departures=f"{ENGLISH} The names are other people's than the thesis's and are not shown; the published figures "
-        "are means of its table.",
-        headline=RECALL,
-    )
+    facts = facts_of("coro2022/table5.6")
     foreign: ClassVar[bool] = False
 
 
 class Table57(_NameTable):
     """Names of another domain, put into sentences where they do not belong."""
 
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="coro2022/table5.7",
-        paper="coro2022",
-        title="Names of another domain put into sentences",
-        section="Table 5.7, section 5.2.3",
-        published=(
-            Published(f"MiniLM · {ORIGINAL}", RECALL, _mean(TABLE_5_6[i][i] for i in range(4))),
-            Published(f"MiniLM · {SWAPPED}", RECALL, _mean(v for row in TABLE_5_7 for v in row)),
-        ),
-        departures=Table56.facts.departures,
-        headline=RECALL,
-    )
+    facts = facts_of("coro2022/table5.7")
     foreign: ClassVar[bool] = True

@@ -7,7 +7,7 @@ how many it asked for, but the printed recall of paragraphs needs more words tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import ClassVar
@@ -19,21 +19,11 @@ from scipy.sparse import csr_matrix
 from unembed.games.base import Deal, Scores
 from unembed.games.inversion import InversionGame, InversionGuess, InversionKnowledge, InversionTruth, words_of
 from unembed.games.rounds import play_round
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, by_size
-from unembed.papers.coro2022_words import (
-    ALL,
-    ITALIAN,
-    METRICS,
-    MODELS,
-    PLAIN,
-    SENTENCE,
-    ContentDeals,
-    msp,
-    row_name,
-    training_note,
-)
-from unembed.papers.data import CROSS, IN, Amounts, ParagraphTexts, paragraph_texts
-from unembed.papers.rows import Row, Table
+from unembed.papers.base import Conditions, Measured, by_size
+from unembed.papers.coro2022_words import ALL, MODELS, PLAIN, SENTENCE, ContentDeals, msp, row_name, training_note
+from unembed.papers.library import facts_of
+from unembed.papers.tables import Row, Table
+from unembed.papers.texts import CROSS, IN, Amounts, ParagraphTexts, paragraph_texts
 from unembed.seeds import seed_for
 
 FROM_PARAGRAPH, FROM_SENTENCES = "from the paragraph's vector", "from its sentences' vectors"
@@ -42,62 +32,10 @@ ON_SENTENCES, ON_PARAGRAPHS = "trained on sentences", "trained on paragraphs"
 ALSO_PARAGRAPHS = {IN: ("hashing", *SENTENCE), CROSS: SENTENCE}
 
 
-def _printed(domain: str, training: str, rows: Mapping[str, tuple[float, ...]]) -> tuple[Published, ...]:
-    return tuple(
-        Published(row_name(key, domain, training, form), metric, round(value / 100, 4))
-        for key, values in rows.items()
-        for form, three in ((FROM_PARAGRAPH, values[:3]), (FROM_SENTENCES, values[3:]))
-        for metric, value in zip(METRICS[:3], three, strict=True)
-    )
-
-
 class Table54(Table):
     """Paragraphs of 128 to 168 words."""
 
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="coro2022/table5.4",
-        paper="coro2022",
-        title="Inversion of paragraphs",
-        section="Table 5.4, section 5.2.2",
-        published=(
-            *_printed(
-                IN,
-                ON_SENTENCES,
-                {
-                    "tfidf": (39.50, 32.62, 35.56, 95.09, 81.44, 87.38),
-                    "hashing": (38.71, 32.19, 34.98, 95.35, 81.56, 87.55),
-                    "lsa-tfidf": (38.30, 23.92, 29.28, 62.62, 58.76, 60.09),
-                    "lsa-hashing": (38.59, 22.19, 28.00, 59.67, 55.07, 56.77),
-                    "doc2vec": (28.88, 16.07, 20.51, 53.53, 52.26, 52.41),
-                    "minilm": (29.76, 18.67, 22.83, 44.06, 41.69, 42.42),
-                },
-            ),
-            *_printed(
-                IN,
-                ON_PARAGRAPHS,
-                {
-                    "hashing": (52.09, 54.34, 53.01, 94.89, 72.07, 81.66),
-                    "minilm": (28.57, 20.96, 24.01, 27.62, 24.31, 25.60),
-                },
-            ),
-            *_printed(
-                CROSS,
-                ON_SENTENCES,
-                {
-                    "tfidf": (36.34, 27.46, 31.12, 91.98, 84.45, 87.67),
-                    "hashing": (36.92, 27.78, 31.50, 93.29, 84.52, 88.34),
-                    "lsa-tfidf": (37.77, 27.36, 31.57, 74.95, 67.54, 70.64),
-                    "lsa-hashing": (36.43, 23.97, 28.78, 71.48, 64.67, 67.48),
-                    "doc2vec": (28.52, 14.41, 19.01, 56.39, 54.63, 55.01),
-                    "minilm": (24.35, 15.78, 19.06, 43.89, 39.95, 41.42),
-                },
-            ),
-            *_printed(CROSS, ON_PARAGRAPHS, {"minilm": (29.02, 20.94, 24.16, 30.56, 29.29, 29.63)}),
-        ),
-        departures=f"{ITALIAN} MiniLM reads 256 word pieces of a paragraph, a Sentence-BERT 512; articles are kept on "
-        "one side whole, where the thesis only keeps paragraphs apart.",
-        headline="F1",
-    )
+    facts = facts_of("coro2022/table5.4")
     known: ClassVar[tuple[str, ...]] = ALL
     encoders = by_size(("hashing",), ("hashing", "minilm"), tuple(MODELS))
     amounts = by_size(Amounts(500, 400, 10), Amounts(3_000, 3_000, 60), Amounts(None, 200_000, 1_500))

@@ -21,10 +21,10 @@ from unembed.corpora.words import Vocabulary, build_vocabulary, word_sets
 from unembed.errors import CannotMeasureError
 from unembed.games.base import Deal
 from unembed.games.inversion import InversionKnowledge, InversionTruth
-from unembed.papers.base import Conditions, Published, Size, by_size
-from unembed.papers.data import CROSS, IN, Amounts, Texts
+from unembed.papers.base import Conditions, Size, by_size
 from unembed.papers.encoders import Encoders
-from unembed.papers.rows import AttackSpec
+from unembed.papers.tables import AttackSpec
+from unembed.papers.texts import CROSS, IN, Amounts, Texts
 
 #: The six vectorisers of the thesis, E1 to E7, with the rows of its tables.
 MODELS = {
@@ -35,7 +35,7 @@ MODELS = {
     "doc2vec": "Doc2Vec",
     "minilm": "Sentence-BERT",
 }
-#: Encoders of our own that take the place of a sentence encoder beside it.
+#: Encoders that take the place of the thesis's sentence encoder.
 SENTENCE = ("minilm", "bge", "bert-mean")
 DOMAINS = {IN: "in-domain", CROSS: "cross-domain"}
 #: The thesis's metrics by the game's names.
@@ -45,24 +45,10 @@ WEIGHTED = {
     "weighted_recall": "weighted recall",
     "weighted_f1": "weighted F1",
 }
-METRICS = (*PLAIN.values(), *WEIGHTED.values())
 #: Encoders that may be asked for.
 ALL = tuple(dict.fromkeys((*MODELS, *SENTENCE)))
 WORDS = 20_000
 AMOUNTS = by_size(Amounts(300, 300, 50), Amounts(3_000, 3_000, 300), Amounts(None, 200_000, 10_000))
-ITALIAN = (
-    "Crime news of one Italian paper stand in for the economy pages of another; Italian news, speeches and novels "
-    "(55,000 sentences, fewer than in-domain, where the thesis has five times as many) for its other sections. "
-    "Bags of words and LSA learn from both adversaries' texts instead of the Italian Wikipedia, which has all their "
-    "words; Doc2Vec from the other texts alone, since the thesis's has not seen the news either. The sentence encoder "
-    "is the English MiniLM, not an Italian Sentence-BERT; where weights are at hand English rows are in the "
-    "experiment of the same name that ends in -english."
-)
-ENGLISH = (
-    "In English: Reuters news stand in for the economy pages, newsgroups and Wikipedia for the other sections; "
-    "encoders that learn from texts see Wikipedia sentences, as the thesis uses the Italian Wikipedia. The sentence "
-    "encoder is MiniLM instead of an Italian Sentence-BERT."
-)
 
 
 def row_name(key: str, domain: str, *more: str) -> str:
@@ -71,18 +57,7 @@ def row_name(key: str, domain: str, *more: str) -> str:
     return " · ".join((shown.get(key, MODELS.get(key, key)), DOMAINS[domain], *more))
 
 
-def printed(
-    domain: str, rows: Mapping[str, tuple[float, ...]], metrics: Sequence[str] = METRICS, *more: str
-) -> tuple[Published, ...]:
-    """Rows of a printed table in percent, by encoder."""
-    return tuple(
-        Published(row_name(key, domain, *more), metric, round(value / 100, 4))
-        for key, values in rows.items()
-        for metric, value in zip(metrics, values, strict=True)
-    )
-
-
-#: Below so many pairs batches of 1,024 make an epoch of so few steps that training would stop before it began.
+#: With fewer pairs than this, an epoch of batches of 1,024 has too few steps, and training would stop at once.
 FEW = 20_000
 
 

@@ -5,24 +5,22 @@ A row whose encoder is not on this machine is reported as not measured, with the
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from unembed.artifacts import Artifacts
+from unembed.artifacts.encoders import ready_encoder
 from unembed.corpora.corpus import Corpus
-from unembed.encoders import ENCODERS, build_encoder
 from unembed.encoders.base import Encoder, Vectors
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache, default_cache_folder
 from unembed.errors import DataError, UnknownNameError
 from unembed.games.base import Material
 from unembed.games.threat import ADVERSARIES
 from unembed.papers.base import Conditions
-from unembed.papers.data import data_folder
+from unembed.papers.datasets import data_folder
 from unembed.papers.packed_models import is_packed, unpack
 
 MODELS_VARIABLE = "UNEMBED_MODELS"
@@ -32,18 +30,15 @@ MODELS_VARIABLE = "UNEMBED_MODELS"
 class Recipe:
     """How an encoder of an experiment is made: a registered name with options, and whose weights it needs.
 
-    ``fitted`` encoders learn from texts and from a language's stop words first; ``abroad`` ones from texts of the other
-    domain alone, in an experiment that has two.
+    With ``from_other_domain``, an encoder is fitted on texts of the other domain alone in experiments that have two.
     """
 
     title: str
     name: str
     options: dict[str, Any] = field(default_factory=dict)
     weights: str | None = None
-    fitted: bool = False
-    speaks: bool = False
-    """Whether it takes a language."""
-    abroad: bool = False
+    takes_language: bool = False
+    from_other_domain: bool = False
 
 
 RECIPES: dict[str, Recipe] = {
@@ -52,14 +47,14 @@ RECIPES: dict[str, Recipe] = {
     "bge": Recipe("bge-small", "transformer", {"pooling": "first", "normalise": True}, "bge-small-en-v1.5"),
     "minilm": Recipe("MiniLM", "minilm", {}, "all-MiniLM-L6-v2"),
     "use-lite": Recipe("USE-lite", "use-lite", {}, "use-lite"),
-    "word2vec": Recipe("mean of word2vec", "word2vec", fitted=True),
-    "glove": Recipe("mean of GloVe", "glove", fitted=True),
+    "word2vec": Recipe("mean of word2vec", "word2vec"),
+    "glove": Recipe("mean of GloVe", "glove"),
     # The published 1e-5 suits the millions of texts of a whole Wikipedia; here it would leave next to no words.
-    "doc2vec": Recipe("Doc2Vec", "doc2vec", {"sample": 1e-3}, fitted=True, abroad=True),
-    "tfidf": Recipe("bag of words, tf-idf", "tfidf", fitted=True, speaks=True),
-    "hashing": Recipe("hashing", "hashing", speaks=True),
-    "lsa-tfidf": Recipe("reduced bag of words", "lsa", {"base": "tfidf"}, fitted=True, speaks=True),
-    "lsa-hashing": Recipe("reduced hashing", "lsa", {"base": "hashing"}, fitted=True, speaks=True),
+    "doc2vec": Recipe("Doc2Vec", "doc2vec", {"sample": 1e-3}, from_other_domain=True),
+    "tfidf": Recipe("bag of words, tf-idf", "tfidf", takes_language=True),
+    "hashing": Recipe("hashing", "hashing", takes_language=True),
+    "lsa-tfidf": Recipe("reduced bag of words", "lsa", {"base": "tfidf"}, takes_language=True),
+    "lsa-hashing": Recipe("reduced hashing", "lsa", {"base": "hashing"}, takes_language=True),
 }
 
 
@@ -72,9 +67,9 @@ def pick_encoders(asked: Sequence[str], usual: Sequence[str], known: Sequence[st
 
 
 class Encoders:
-    """Makes encoders and vectors for one run of an experiment; holds those of one encoder at a time.
+    """Makes encoders and vectors for one run of an experiment; keeps those of one encoder at a time.
 
-    Fitted encoders learn from ``fit``, those that learn abroad from ``abroad`` where it is given.
+    Encoders are fitted on ``fit``; those with ``from_other_domain`` on ``other_domain``, where it is given.
     """
 
     def __init__(
@@ -82,13 +77,13 @@ class Encoders:
         conditions: Conditions,
         fit: Corpus,
         language: str = "en",
-        abroad: Corpus | None = None,
+        other_domain: Corpus | None = None,
         recipes: Mapping[str, Recipe] = RECIPES,
     ) -> None:
         self.conditions, self.recipes = conditions, recipes
         self.fit = fit
         self.language = language
-        self.abroad = abroad
+        self.other_domain = other_domain
         self._held: tuple[object, Encoder] | None = None
         self._vectors: dict[str, Vectors] = {}
 
@@ -96,12 +91,12 @@ class Encoders:
         """The encoder itself, ready to encode."""
         if self._held is None or self._held[0] != (key, layer):
             self._vectors = {}
-            self._held = None  # the old one goes before the new one comes
+            self._held = None  # free the old one before the new one is built
             self._held = ((key, layer), self._build(self.recipes[key], layer))
         return self._held[1]
 
     def vectors(self, key: str, corpus: Corpus, layer: int | None = None) -> Vectors:
-        """The vectors of a corpus, from memory or from the cache where they are there."""
+        """The vectors of a corpus, from memory or from the cache if they are there."""
         cached = self.cached(key, layer)
         if corpus.fingerprint not in self._vectors:
             self._vectors[corpus.fingerprint] = cached.encode(corpus.texts)
@@ -141,12 +136,17 @@ class Encoders:
         """What tells this encoder from another, without fitting it."""
         recipe = self.recipes[key]
         options = {**recipe.options, **({} if layer is None else {"layer": layer})}
-        abroad = {"fitted": "abroad"} if self._learns_from(recipe) is self.abroad else {}
-        return {"encoder": key, "options": options, "language": self.language if recipe.speaks else None, **abroad}
+        elsewhere = {"fitted": "abroad"} if self._learns_from(recipe) is self.other_domain else {}
+        return {
+            "encoder": key,
+            "options": options,
+            "language": self.language if recipe.takes_language else None,
+            **elsewhere,
+        }
 
     def _build(self, recipe: Recipe, layer: int | None) -> Encoder:
         options = dict(recipe.options)
-        if recipe.speaks:
+        if recipe.takes_language:
             options["language"] = self.language
         if recipe.weights is not None:
             options["device"] = self.conditions.device
@@ -156,29 +156,11 @@ class Encoders:
                 options["model"] = str(found)
         if layer is not None:
             options |= {"layer": layer, "normalise": False}
-        return self._fitted(recipe, options) if recipe.fitted else build_encoder(recipe.name, options)
+        kept = Artifacts(default_cache_folder() / "fitted")  # which another machine may be given
+        return ready_encoder(recipe.name, options, self._learns_from(recipe).texts, kept)
 
     def _learns_from(self, recipe: Recipe) -> Corpus:
-        return self.abroad if recipe.abroad and self.abroad is not None else self.fit
-
-    def _fitted(self, recipe: Recipe, options: dict[str, Any]) -> Encoder:
-        """Fitted once on the same texts: kept in the cache folder, which another machine may be given."""
-        make: Any = ENCODERS.get(recipe.name)
-        texts = self._learns_from(recipe)
-        identity = json.dumps([recipe.name, options, texts.fingerprint], sort_keys=True)
-        key = hashlib.sha256(identity.encode()).hexdigest()[:16]
-        folder = default_cache_folder() / "fitted" / f"{recipe.name}-{key}"
-        if folder.is_dir():
-            loaded: Encoder = make.load(folder)
-            return loaded
-        encoder: Any = build_encoder(recipe.name, options, fit_texts=texts.texts)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as work:
-            encoder.save(Path(work) / "encoder")
-            if not folder.is_dir():  # else another process was quicker
-                (Path(work) / "encoder").replace(folder)
-        ready: Encoder = encoder
-        return ready
+        return self.other_domain if recipe.from_other_domain and self.other_domain is not None else self.fit
 
 
 def missing_weights(recipe: Recipe, conditions: Conditions) -> str | None:

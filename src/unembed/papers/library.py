@@ -1,8 +1,14 @@
-"""The papers whose experiments are in scope."""
+"""The papers and what their experiments say of themselves, from ``experiments.toml``."""
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from unembed.papers.base import ExperimentFacts, Published
 
 
 @dataclass(frozen=True)
@@ -17,43 +23,31 @@ class Paper:
     scope: str
 
 
-PAPERS: dict[str, Paper] = {
-    p.name: p
-    for p in (
-        Paper(
-            "pan2020",
-            "Privacy Risks of General-Purpose Language Models",
-            "Pan, Zhang, Ji, Yang",
-            2020,
-            "IEEE Symposium on Security and Privacy",
-            "pattern recovery (citizen ids, genomes), keyword inference with and without a shadow corpus, "
-            "fingerprinting, and four defenses on vectors",
+@cache
+def read_table(name: str) -> dict[str, Any]:
+    """A table that comes with the package."""
+    return tomllib.loads(files("unembed.papers").joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+PAPERS: dict[str, Paper] = {name: Paper(name, **entry) for name, entry in read_table("experiments")["papers"].items()}
+
+
+def facts_of(name: str) -> ExperimentFacts:
+    """What an experiment says of itself, with the figures that its paper prints."""
+    table = read_table("experiments")
+    entry = table["experiments"][name]
+    printed = table["experiments"][entry.get("published_as", name)]
+    return ExperimentFacts(
+        name,
+        paper=name.partition("/")[0],
+        title=entry["title"],
+        section=entry["section"],
+        published=tuple(
+            Published(setting, metric, value)
+            for setting, values in printed.get("published", {}).items()
+            for metric, value in zip(printed["metrics"], values, strict=False)
         ),
-        Paper(
-            "song2020",
-            "Information Leakage in Embedding Models",
-            "Song, Raghunathan",
-            2020,
-            "ACM Conference on Computer and Communications Security",
-            "word inversion with and without the weights, authorship, membership of sentences and words, "
-            "adversarial training",
-        ),
-        Paper(
-            "mahloujifar2021",
-            "Membership Inference on Word Embedding and Beyond",
-            "Mahloujifar, Inan, Chase, Ghosh, Hasegawa",
-            2021,
-            "arXiv",
-            "membership of a user's data through word vectors, a classifier's labels and a language model's words",
-        ),
-        Paper(
-            "coro2022",
-            "Privacy Leakage Analysis of Text Representations for Natural Language Processing",
-            "Corò",
-            2022,
-            "Master thesis, University of Padova",
-            "inversion of six text representations, longer texts, people's names, the number of pairs, "
-            "and what the representations are good for",
-        ),
+        departures=entry["departures"].format_map(table["shared"]),
+        headline=entry.get("headline"),
+        axis=entry.get("axis"),
     )
-}

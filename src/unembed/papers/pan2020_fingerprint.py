@@ -1,7 +1,7 @@
 """Pan et al. 2020, Appendix D and Figure 9: which encoder made these vectors?
 
 The paper tells five models of one dimension apart with a perceptron, without an error: trained on 2,000 restaurant
-reviews, tested on 1,000 medical sentences. Of its five models BERT is at hand, so the candidates are others: MiniLM,
+reviews, tested on 1,000 medical sentences. Of its five models only BERT is available, so others are told apart: MiniLM,
 its layers and poolings, bge, and shallow encoders brought to the same 384 dimensions, where they can be mistaken for
 each other. Beside the paper's classifier stand signatures learnt from made-up text, which also say "none of those".
 """
@@ -23,10 +23,12 @@ from unembed.attacks.fingerprint.classifier import EncoderClassifier
 from unembed.attacks.fingerprint.directions import directions
 from unembed.games.fingerprint import FingerprintKnowledge
 from unembed.metrics.estimate import mean
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, by_size
-from unembed.papers.data import read, sample
+from unembed.papers.base import Conditions, Measured, by_size
+from unembed.papers.datasets import read
 from unembed.papers.encoders import Encoders, Recipe, missing_weights
-from unembed.papers.rows import Row, Table, refused
+from unembed.papers.library import facts_of
+from unembed.papers.tables import Row, Table, refused
+from unembed.papers.texts import sample
 from unembed.seeds import generator, seed_for
 
 DIMENSION = 384
@@ -46,20 +48,20 @@ MAKERS: dict[str, Recipe] = {
     **{f"minilm-layer{n}": _MINILM(layer=n, normalise=False) for n in range(6)},
     "bge": _BGE(pooling="first", normalise=True),
     "bge-mean": _BGE(pooling="mean", normalise=True),
-    "tfidf": Recipe("tfidf", "tfidf", {"max_features": DIMENSION}, fitted=True),
+    "tfidf": Recipe("tfidf", "tfidf", {"max_features": DIMENSION}),
     "hashing": Recipe("hashing", "hashing", {"features": DIMENSION}),
-    "lsa-tfidf": Recipe("lsa-tfidf", "lsa", {"components": DIMENSION}, fitted=True),
-    "lsa-hashing": Recipe("lsa-hashing", "lsa", {"components": DIMENSION, "base": "hashing"}, fitted=True),
-    "word2vec": Recipe("word2vec", "word2vec", {"dimension": DIMENSION}, fitted=True),
-    "fasttext": Recipe("fasttext", "fasttext", {"dimension": DIMENSION, "buckets": 50_000}, fitted=True),
-    "glove": Recipe("glove", "glove", {"dimension": DIMENSION, "iterations": 15}, fitted=True),
-    "doc2vec": Recipe("doc2vec", "doc2vec", {"dimension": DIMENSION, "sample": 1e-3}, fitted=True),
+    "lsa-tfidf": Recipe("lsa-tfidf", "lsa", {"components": DIMENSION}),
+    "lsa-hashing": Recipe("lsa-hashing", "lsa", {"components": DIMENSION, "base": "hashing"}),
+    "word2vec": Recipe("word2vec", "word2vec", {"dimension": DIMENSION}),
+    "fasttext": Recipe("fasttext", "fasttext", {"dimension": DIMENSION, "buckets": 50_000}),
+    "glove": Recipe("glove", "glove", {"dimension": DIMENSION, "iterations": 15}),
+    "doc2vec": Recipe("doc2vec", "doc2vec", {"dimension": DIMENSION, "sample": 1e-3}),
 }
 
 
 @dataclass(frozen=True)
 class Scale:
-    """What a size means: vectors an encoder to train and test with, texts that shallow ones see, draws of sets."""
+    """The amounts of one size: training and test vectors per encoder, texts to fit shallow encoders on, sets drawn."""
 
     train: int
     test: int
@@ -71,21 +73,9 @@ SCALES = by_size(Scale(60, 120, 400, 5), Scale(300, 200, 5_000, 40), Scale(2_000
 
 
 class Figure9(Table):
-    """Whose vectors: from one, ten and a hundred; and what happens with encoders that nobody knows."""
+    """Whose vectors these are, told from one, ten and a hundred; and what is said of unknown encoders."""
 
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="pan2020/figure9",
-        paper="pan2020",
-        title="Fingerprint: which encoder made these vectors",
-        section="Appendix D, Figure 9",
-        published=(Published(f"{PERCEPTRON} · 1 vector", "accuracy", 1.0),),
-        departures="Five models of 768 dimensions are not at hand: up to eighteen encoders of 384 dimensions take "
-        "their place, eight of them layers and poolings of one network, which is harder. Restaurant reviews and "
-        "medical sentences are stand-ins. Signatures, sets of several vectors and unknown encoders are not in the "
-        "paper. In place of the drawn clusters: how often the nearest vector is one of the same encoder.",
-        headline="accuracy",
-        axis="vectors",
-    )
+    facts = facts_of("pan2020/figure9")
     known: ClassVar[tuple[str, ...]] = tuple(MAKERS)
     encoders = by_size(("tfidf", "hashing", "lsa-tfidf"), tuple(MAKERS), tuple(MAKERS))
 
@@ -166,7 +156,7 @@ class Study:
         return found
 
     def signature_rows(self) -> list[Measured]:
-        """Signatures: who ranks first, who is named, and who is named although nobody knows it."""
+        """Signatures: which encoder ranks first, which is named, and how often an unknown encoder is given a name."""
         _, _, learnt = self.vectors
         book = SignatureBook(tuple(learnt.values()))
         networks = {k: MAKERS[k].title for k in self.chosen}

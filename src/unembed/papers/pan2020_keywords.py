@@ -1,7 +1,7 @@
 """Pan 2020, section VI and Appendix E: keyword inference with and without knowledge, absent keywords, reassembly.
 
-Figures print no numbers; those that the text gives stand beside the rows they belong to. BERT-base (first token) is the
-paper's encoder; its seven others are not at hand and are listed as not measured where the paper prints their figures.
+The paper's figures print no numbers; those given in its text are set beside the rows they belong to. Of the paper's
+encoders BERT-base (first token) is available; the other seven are listed as not measured where figures are printed.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Any, ClassVar
 from unembed.games.base import Deal
 from unembed.games.keyword import KeywordGame
 from unembed.games.reassembly import ReassemblyGame
-from unembed.papers.base import Conditions, ExperimentFacts, Published, Size, by_size
-from unembed.papers.data import sample
+from unembed.papers.base import Conditions, Size, by_size
 from unembed.papers.encoders import RECIPES, Encoders
+from unembed.papers.library import facts_of
 from unembed.papers.pan2020_texts import EXTERNAL, NUMBERS, SHADOW, CaseStudy, case_study
-from unembed.papers.rows import HEADLINE, AttackSpec, Names, Row, Table, played, refused
+from unembed.papers.tables import HEADLINE, AttackSpec, Names, Row, Table, played, refused, setting
+from unembed.papers.texts import sample
 from unembed.seeds import seed_for
 
 BERT = RECIPES["bert-first"].title
@@ -35,26 +36,15 @@ AT_REAL_SHARE = {
     "average_precision": "average precision over all texts",
     "precision_among_first_n": "precision among the first n texts",
 }
-CORPORA = (
-    "Procedure descriptions stand in for the CMS records and sentences of airline reviews for the Skytrax ones; the "
-    "external corpus is restaurant sentences with 'salad', in whose place keywords are put. Of the texts without a "
-    "keyword half hold another one, the rest a random word. Accuracy is measured on the paper's balanced test sets; "
-    "average precision, and precision among the first n texts where n hold the word, over all targets."
-)
 #: The paper's other encoders.
 ABSENT = ("Transformer-XL", "XLNet", "GPT", "GPT-2", "RoBERTa", "XLM", "ERNIE 2.0")
-
-
-def setting(attack: str, encoder: str, knowledge: str) -> str:
-    """The name of a row."""
-    return f"{attack} · {encoder} · {knowledge}"
 
 
 KEYWORD_NAMES = {HEADLINE: AVERAGE, "best_epoch_accuracy": WORST, **AT_REAL_SHARE}
 
 
 @dataclass(frozen=True)
-class Bench:
+class KeywordCase:
     """One case study and the encoders that vectors of its texts are made with."""
 
     conditions: Conditions
@@ -126,10 +116,10 @@ class KeywordTable(Table):
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """The rows of every encoder in one case study."""
-        bench = Bench(conditions, self.study)
-        return [row for key in encoders for row in self.rows_of(bench, key)], bench.texts.notes
+        case = KeywordCase(conditions, self.study)
+        return [row for key in encoders for row in self.rows_of(case, key)], case.texts.notes
 
-    def rows_of(self, bench: Bench, key: str) -> list[Row]:
+    def rows_of(self, case: KeywordCase, key: str) -> list[Row]:
         """The rows of one encoder."""
         raise NotImplementedError
 
@@ -137,12 +127,12 @@ class KeywordTable(Table):
 class _Figure6(KeywordTable):
     """One case study, five attacks: two with a shadow corpus, three without, and ours."""
 
-    def rows_of(self, bench: Bench, key: str) -> list[Row]:
+    def rows_of(self, case: KeywordCase, key: str) -> list[Row]:
         """The attacks with a shadow corpus, then those without."""
         plan = [(SHADOW, s) for s in (SVM, MLP, OURS)] + [(EXTERNAL, s) for s in (SVM, MLP, DANN, OURS)]
         title = RECIPES[key].title
         return [
-            bench.row(key, knowledge, spec, bench.game(knowledge), setting(spec.title, title, knowledge))
+            case.row(key, knowledge, spec, case.game(knowledge), setting(spec.title, title, knowledge))
             for knowledge, spec in plan
         ]
 
@@ -151,86 +141,33 @@ class Figure6b(_Figure6):
     """Airline: ten cities."""
 
     study: ClassVar[str] = "Airline"
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="pan2020/figure6b",
-        paper="pan2020",
-        title="Keyword inference on Airline, ten cities",
-        section="Figure 6(a, b), section VI-D",
-        published=(
-            Published(setting("MLP", "GPT", SHADOW), AVERAGE, 0.95),
-            Published(setting("DANN", "GPT", EXTERNAL), AVERAGE, 0.75),
-        ),
-        departures=f"{CORPORA} The figure prints no numbers; the text says 'over 95 %' and '75 %' for GPT and GPT-2.",
-        headline=AVERAGE,
-    )
+    facts = facts_of("pan2020/figure6b")
 
 
 class Figure6f(_Figure6):
     """Medical: ten body words."""
 
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="pan2020/figure6f",
-        paper="pan2020",
-        title="Keyword inference on Medical, ten body words",
-        section="Figure 6(e, f), section VI-D",
-        published=(
-            Published(setting("MLP", BERT, SHADOW), AVERAGE, 0.99),
-            Published(setting("DANN", BERT, EXTERNAL), AVERAGE, 0.75),
-            Published(setting("MLP", "XLNet", EXTERNAL), AVERAGE, 0.560),
-            Published(setting("DANN", "XLNet", EXTERNAL), AVERAGE, 0.601),
-            Published(setting("DANN", "XLNet", EXTERNAL), WORST, 0.691),
-        ),
-        departures=f"{CORPORA} The figure prints no numbers; the text says 'over 99 %' and 'over 75 %' for BERT.",
-        headline=AVERAGE,
-    )
-
-
-def _table3() -> tuple[Published, ...]:
-    printed = {
-        BERT: (1.000, 0.860, 0.999, 0.891),
-        "Transformer-XL": (0.667, 0.555, 0.907, 0.807),
-        "XLNet": (0.974, 0.951, 0.994, 0.974),
-        "GPT": (0.996, 0.974, 0.998, 0.987),
-        "GPT-2": (0.998, 0.973, 0.995, 0.981),
-        "RoBERTa": (0.996, 0.992, 0.998, 0.996),
-        "XLM": (0.948, 0.907, 0.959, 0.925),
-        "ERNIE 2.0": (0.965, 0.862, 0.964, 0.922),
-    }
-    return tuple(
-        Published(setting(name, encoder, EXTERNAL), metric, value)
-        for encoder, values in printed.items()
-        for name, two in (("Medical", values[:2]), ("Airline", values[2:]))
-        for metric, value in zip((WORST, AVERAGE), two, strict=True)
-    )
+    facts = facts_of("pan2020/figure6f")
 
 
 class Table3(KeywordTable):
     """Five keywords that stand in no target: how often the attack rightly says no."""
 
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="pan2020/table3",
-        paper="pan2020",
-        title="Keywords that never occur in the target",
-        section="Table III, section VI-D",
-        published=_table3(),
-        departures=f"{CORPORA} Five words of the external corpus that no target holds. Saying no to everything is "
-        "right every time here, so the floor is 1: the table counts false alarms and shows no leak by itself.",
-        headline=AVERAGE,
-    )
+    facts = facts_of("pan2020/table3")
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """Both case studies, the paper's attack and ours."""
         rows: list[Row] = []
         notes: list[str] = []
         for study in ("Medical", "Airline"):
-            bench = Bench(conditions, study)
-            notes += bench.texts.notes
-            game = bench.game(EXTERNAL, keywords=bench.texts.absent(5, conditions.seed), absent=True, asked=500)
+            case = KeywordCase(conditions, study)
+            notes += case.texts.notes
+            game = case.game(EXTERNAL, keywords=case.texts.absent(5, conditions.seed), absent=True, asked=500)
             for key in encoders:
                 for spec, name in ((DANN, study), (OURS, f"{study}, {OURS.title}")):
-                    rows.append(bench.row(key, EXTERNAL, spec, game, setting(name, RECIPES[key].title, EXTERNAL)))
+                    rows.append(case.row(key, EXTERNAL, spec, game, setting(name, RECIPES[key].title, EXTERNAL)))
             if not conditions.encoders:
-                reason = "this encoder's weights are not at hand"
+                reason = "this encoder's weights are not available"
                 rows += [refused(setting(study, model, EXTERNAL), reason) for model in ABSENT]
         return rows, notes
 
@@ -247,27 +184,16 @@ WORD_NAMES = {
 class Table5(KeywordTable):
     """Fifty frequent words of the domain, ranked for every vector."""
 
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="pan2020/table5",
-        paper="pan2020",
-        title="Semantic reassembly with fifty words",
-        section="Table V, Appendix E",
-        published=(Published(setting("DANN", BERT, EXTERNAL), "accuracy", 0.77),),
-        departures=f"{CORPORA} The fifty words are the most frequent telling words of the shadow corpus, since the "
-        "paper does not list its own; the adversary trains on the external corpus. The paper prints five lists; here "
-        "all lists are scored against their texts, and none is shown. Accuracy is the mean over words of the shares of "
-        "right answers on texts with and without the word.",
-        headline=WORD_NAMES[HEADLINE],
-    )
+    facts = facts_of("pan2020/table5")
 
-    def rows_of(self, bench: Bench, key: str) -> list[Row]:
+    def rows_of(self, case: KeywordCase, key: str) -> list[Row]:
         """The paper's attack, a linear machine and ours."""
-        size = bench.conditions.size
-        words = ReassemblyGame(propose=15 if size == "smoke" else 50).listed(bench.texts.known[SHADOW])
+        size = case.conditions.size
+        words = ReassemblyGame(propose=15 if size == "smoke" else 50).listed(case.texts.known[SHADOW])
         samples = min(NUMBERS[size].samples, 1_000)
-        game = ReassemblyGame(keywords=words, samples=samples, place=bench.place(EXTERNAL))
+        game = ReassemblyGame(keywords=words, samples=samples, place=case.place(EXTERNAL))
         title = RECIPES[key].title
         return [
-            bench.row(key, EXTERNAL, spec, game, setting(spec.title, title, EXTERNAL), WORD_NAMES)
+            case.row(key, EXTERNAL, spec, game, setting(spec.title, title, EXTERNAL), WORD_NAMES)
             for spec in (SVM, DANN, OURS)
         ]

@@ -1,7 +1,7 @@
 """Pan et al. 2020, section V: Table II (birth dates of citizen numbers) and Figure 3 (nucleotides of genomes).
 
-Of the paper's eight models BERT is at hand; its vector is that of the token [CLS], the first one. The other seven are
-listed as not measured. Encoders of our own stand beside it, and our own attack beside the paper's.
+Of the paper's eight models only BERT is available; its vector is that of the first token, [CLS]. The other seven are
+listed as not measured. Other encoders are measured beside it, and our own attack beside the paper's.
 """
 
 from __future__ import annotations
@@ -19,27 +19,19 @@ from unembed.errors import DataError
 from unembed.games.base import Deal, Material
 from unembed.games.pattern import PatternGame
 from unembed.games.threat import ADVERSARIES
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, Published, Size, by_size
-from unembed.papers.data import read, sample
+from unembed.papers.base import Conditions, Measured, Size, by_size
+from unembed.papers.datasets import read
 from unembed.papers.encoders import RECIPES, Encoders
-from unembed.papers.rows import HEADLINE, AttackSpec, Names, Row, Table, played, refused
+from unembed.papers.library import facts_of
+from unembed.papers.tables import HEADLINE, AttackSpec, Names, Row, Table, played, refused, setting
+from unembed.papers.texts import sample
 from unembed.seeds import generator, seed_for
 
 ENCODERS = ("bert-first", "bert-mean", "minilm", "bge", "use-lite", "hashing")
 USUAL = by_size(("minilm",), ("minilm", "bge"), ("bert-first", "bert-mean", "minilm", "bge", "use-lite"))
 PAPER, OURS, POSITIONS = "one network a part", "shared body (ours)", "position as input"
-#: Year, month, day and the whole date, each top-1 and top-5, as printed.
-TABLE2 = {
-    "Bert": (0.661, 0.926, 0.616, 0.950, 0.539, 0.885, 0.219, 0.384),
-    "Transformer-XL": (0.725, 0.927, 0.802, 0.992, 0.839, 0.992, 0.488, 0.624),
-    "XLNet": (0.506, 0.748, 0.484, 0.877, 0.457, 0.797, 0.112, 0.186),
-    "GPT": (0.735, 0.978, 0.601, 0.987, 0.630, 0.960, 0.281, 0.434),
-    "GPT-2": (0.626, 0.882, 0.664, 0.965, 0.624, 0.927, 0.259, 0.384),
-    "RoBERTa": (0.454, 0.774, 0.441, 0.889, 0.307, 0.703, 0.061, 0.108),
-    "XLM": (0.572, 0.847, 0.509, 0.911, 0.642, 0.908, 0.187, 0.269),
-    "Ernie 2.0": (0.584, 0.892, 0.559, 0.924, 0.465, 0.843, 0.152, 0.257),
-    "Baseline": (0.01, 0.05, 0.083, 0.417, 0.033, 0.167, 0.0001, 0.0005),
-}
+#: The paper's other models.
+ABSENT = ("Transformer-XL", "XLNet", "GPT", "GPT-2", "RoBERTa", "XLM", "Ernie 2.0")
 WHOLE = {"whole_top1": "whole top-1", "whole_top5": "whole top-5"}
 #: The columns of Table II by the game's names.
 DATE = {
@@ -47,24 +39,6 @@ DATE = {
     for part in ("year", "month", "day")
     for kind, top in (("part", "top-1"), ("part_top5", "top-5"))
 } | WHOLE
-TRAINING = (
-    "The paper draws a fresh batch of 128 in each of 100,000 iterations; here the pairs are drawn once and gone over "
-    "several times, in full size in batches of 512 at 0.002."
-)
-
-
-def setting(attack: str, model: str) -> str:
-    """The name of a row."""
-    return f"{attack} · {model}"
-
-
-def _printed() -> tuple[Published, ...]:
-    rows = {RECIPES["bert-first"].title if model == "Bert" else model: values for model, values in TABLE2.items()}
-    return tuple(
-        Published(setting(PAPER, model), metric, value)
-        for model, values in rows.items()
-        for metric, value in zip(DATE.values(), values, strict=True)
-    )
 
 
 class Secrets:
@@ -74,32 +48,25 @@ class Secrets:
         self.conditions, self.game, self.target = conditions, game, target
         pattern = parse_pattern(game.pattern)
         self.encoders = Encoders(conditions, Corpus.of(pattern.generate(1000, generator(conditions.seed, "fit")).texts))
-        self._held: tuple[str, Deal[Any, Any]] | None = None
 
     def deal(self, key: str, pairs: int | None = None) -> Deal[Any, Any]:
-        """Vectors of both sides; with ``pairs`` the adversary gets only the first so many."""
-        if self._held is None or self._held[0] != key:
-            self._held = None  # the old vectors go before the new ones come
-            self._held = (key, self._dealt(key))
-        deal = self._held[1]
-        if pairs is None:
-            return deal
-        return replace(deal, knowledge=self.game.some_pairs(deal.knowledge, np.arange(pairs)))
-
-    def _dealt(self, key: str) -> Deal[Any, Any]:
+        """Vectors of both sides; with ``pairs`` the adversary gets only that many of its own."""
         target = self.target or Corpus.of(["-"])
-        nobody = np.zeros((0, 1), dtype=np.float32)
-        return self.game.deal(
+        none = np.zeros((0, 1), dtype=np.float32)
+        deal = self.game.deal(
             Material(
                 target=target,
                 known=Corpus.of([]),
-                target_vectors=self.encoders.vectors(key, target) if self.target else nobody,
-                known_vectors=nobody,
+                target_vectors=self.encoders.vectors(key, target) if self.target else none,
+                known_vectors=none,
                 encode=lambda texts: self.encoders.vectors(key, Corpus.of(texts)),
                 adversary=ADVERSARIES["outsider"],
                 seed=seed_for(self.conditions.seed, "deal"),
             )
         )
+        if pairs is None:
+            return deal
+        return replace(deal, knowledge=self.game.some_pairs(deal.knowledge, np.arange(pairs)))
 
     def row(self, key: str, spec: AttackSpec, names: Names, pairs: int | None = None, **place: Any) -> Row:
         """One attack on one encoder."""
@@ -144,39 +111,20 @@ class _PatternTable(Table):
 class Table2(_PatternTable):
     """Year, month, day and whole birth date from the vectors of citizen numbers."""
 
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="pan2020/table2",
-        paper="pan2020",
-        title="Birth dates from vectors of citizen numbers",
-        section="Table II, section V",
-        published=_printed(),
-        departures=f"{TRAINING} Random guessing of the whole date is right in 0.0001 of cases in the paper and in "
-        "0.000025 here, with 110 years.",
-        headline="whole top-1",
-    )
+    facts = facts_of("pan2020/table2")
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """The paper's attack and ours, and the paper's models that can't be had."""
         secrets = Secrets(conditions, self.game("citizen-id", conditions.size))
         rows = [secrets.row(key, spec, DATE) for key in encoders for spec in _date_attacks(conditions.size)]
-        absent = [model for model in TABLE2 if model not in ("Bert", "Baseline")]
-        rows += [refused(setting(PAPER, model), f"no weights of {model} are at hand") for model in absent]
+        rows += [refused(setting(PAPER, model), f"no weights of {model} are available") for model in ABSENT]
         return rows, self.notes(conditions.size)
 
 
 class Table2Pairs(_PatternTable):
     """The whole birth date over the number of pairs: what Table II would be with fewer."""
 
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="pan2020/table2-pairs",
-        paper="pan2020",
-        title="Whole birth dates over the number of pairs",
-        section="section V",
-        published=(),
-        departures=f"Not in the paper, which has one number of iterations. {TRAINING}",
-        headline="whole top-1",
-        axis="secrets the adversary had encoded",
-    )
+    facts = facts_of("pan2020/table2-pairs")
     steps = by_size((100, 200), (500, 1_000, 2_000, 4_000), (1_000, 3_000, 10_000, 30_000, 100_000))
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
@@ -195,21 +143,11 @@ class Table2Pairs(_PatternTable):
 class Figure3(_PatternTable):
     """The nucleotide at each of 20 positions of a genome."""
 
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="pan2020/figure3",
-        paper="pan2020",
-        title="Nucleotides by position",
-        section="Figure 3, section V, Appendix B",
-        published=(Published(setting(POSITIONS, "GPT-2"), "mean top-1", 0.62),),
-        departures=f"{TRAINING} The figure prints curves; the text gives over 62 % on average and nearly 100 % at both "
-        "ends for GPT. Windows round splice sites of primates and three other species stand in for HS3D.",
-        headline="top-1",
-        axis="position in the sequence",
-    )
+    facts = facts_of("pan2020/figure3")
     targets = by_size(50, 1_000, 2_000)
 
     def attacks(self, size: Size) -> list[AttackSpec]:
-        """The paper's, with a network a part and ours beside it."""
+        """The paper's attack, one network per part, and ours."""
         larger = {"batch_size": 1024, "learning_rate": 3e-3} if size == "full" else {}
         return [
             AttackSpec(POSITIONS, "pattern/positions", {**_brief(size), **larger}),
@@ -235,7 +173,7 @@ class Figure3(_PatternTable):
             for key in encoders
             for spec in self.attacks(size)
         ]
-        rows.append(refused(setting(POSITIONS, "GPT-2"), "no weights of GPT-2 are at hand"))
+        rows.append(refused(setting(POSITIONS, "GPT-2"), "no weights of GPT-2 are available"))
         return rows, self.notes(size)
 
 
@@ -255,15 +193,7 @@ def _by_position(row: Row) -> Row:
 class OtherPatterns(_PatternTable):
     """The same attacks on other secrets, alone and inside sentences."""
 
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="pan2020/other-patterns",
-        paper="pan2020",
-        title="Other secrets, alone and inside sentences",
-        section="section V, for any declared pattern",
-        published=(),
-        departures=f"Not in the paper. {TRAINING}",
-        headline="parts top-1",
-    )
+    facts = facts_of("pan2020/other-patterns")
     patterns = by_size(("passport",), ("phone", "iban", "card", "e-mail"), ("phone", "iban", "card", "e-mail"))
     pairs = by_size(200, 3_000, 50_000)
     targets = by_size(50, 500, 1_000)

@@ -23,7 +23,8 @@ from unembed.corpora.substitution import contains_keyword
 from unembed.corpora.words import build_vocabulary
 from unembed.errors import DataError
 from unembed.papers.base import Conditions, by_size
-from unembed.papers.data import Texts, joined, read, sample
+from unembed.papers.datasets import read
+from unembed.papers.texts import Texts, joined, sample
 from unembed.seeds import generator, seed_for
 
 BODY = ("leg", "hand", "spine", "chest", "ankle", "head", "hip", "arm", "face", "shoulder")
@@ -36,7 +37,7 @@ SHADOW, EXTERNAL = "shadow corpus", "external corpus"
 #: Where the texts lie: data set, column of the text.
 _SETS = {"Medical": ("medical_procedures", "description"), "Airline": ("airline_sentences", "sentence")}
 _KEYWORDS = {"Medical": BODY, "Airline": CITIES}
-#: No limit: the texts are then as they come, and few of those without a keyword hold another.
+#: No limit: texts are taken as they come.
 ALL = 10**9
 
 
@@ -44,8 +45,8 @@ ALL = 10**9
 class Numbers:
     """How many texts an experiment takes at one size.
 
-    ``holding``: at most so many texts with each keyword, ``others``: texts besides; ``samples``: training texts a
-    keyword, half of them with it.
+    ``holding``: the most texts with each keyword; ``others``: further texts; ``samples``: training texts per keyword,
+    half of which hold it.
     """
 
     holding: int

@@ -6,7 +6,7 @@ from typing import Any
 
 from unembed._version import __version__
 from unembed.papers.base import Conditions, ExperimentFacts, Measured, Reproduction, Unmeasured
-from unembed.papers.rows import device_name
+from unembed.papers.tables import device_name
 
 
 def as_document(facts: ExperimentFacts, result: Reproduction, conditions: Conditions) -> dict[str, Any]:

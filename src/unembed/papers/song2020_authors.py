@@ -2,7 +2,7 @@
 
 The paper draws curves and prints no number; what it says of them is that TextCNN on the raw text is lowest
 everywhere and that its dual encoders are 1.5 to 3 times better than other methods. Those two encoders, Skip-thought
-and InferSent are not to be had and are listed as not measured.
+and InferSent are not available and are listed as not measured.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ from unembed.games.threat import ADVERSARIES
 from unembed.metrics.classes import top_k_hits
 from unembed.metrics.estimate import mean
 from unembed.papers.author_pools import Pool, Source, author_pool
-from unembed.papers.base import Conditions, ExperimentFacts, Measured, by_size
+from unembed.papers.base import Conditions, Measured, by_size
 from unembed.papers.encoders import RECIPES, Encoders
-from unembed.papers.rows import AttackSpec, Row, Table, refused
+from unembed.papers.library import facts_of
+from unembed.papers.tables import AttackSpec, Row, Table, refused
 from unembed.seeds import seed_for
 
 LINEAR = AttackSpec("linear", "attribute/linear", {})
 TEXT_CNN = "TextCNN on the text"
 HEADLINE = "top-5 accuracy"
-#: Among the first so many names: the game's name of the metric, and ours.
+#: By number of names that count as a hit: the game's name of the metric, and ours.
 TOPS = {5: ("top5_accuracy", HEADLINE), 1: ("accuracy", "top-1 accuracy")}
 ABSENT = {
     "LSTM dual encoder": "the paper's LSTM dual encoder was not published and none is trained here",
     "Transformer dual encoder": "the paper's Transformer dual encoder was not published and none is trained here",
-    "Skip-thought": "no Skip-thought weights are at hand",
-    "InferSent": "no InferSent weights are at hand",
+    "Skip-thought": "no Skip-thought weights are available",
+    "InferSent": "no InferSent weights are available",
 }
 Hits = NDArray[np.float64]
 
@@ -103,22 +104,9 @@ SCALES = by_size(
 
 
 class Figure3(Table):
-    """Top-5 accuracy over labelled sentences an author and over the number of authors."""
+    """Top-5 accuracy by labelled sentences per author and by number of authors."""
 
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="song2020/figure3",
-        paper="song2020",
-        title="Authorship from a handful of labelled sentences",
-        section="Figure 3, section 6.3",
-        published=(),
-        departures="The figure prints no numbers. Novels of 156 authors stand in for BookCorpus, so 200 to 800 authors "
-        "can't be drawn from them: blogs of 400 people, with whole posts on one side, stand beside. Fewer targets an "
-        "author than the paper's 250. One row asks for the author of another book than the labelled one, which the "
-        "paper does not. TextCNN learns word vectors of 128 dimensions from the labels; its filters are 3 to 5 words "
-        "wide.",
-        headline=HEADLINE,
-        axis="labelled sentences an author, or authors",
-    )
+    facts = facts_of("song2020/figure3")
     known: ClassVar[tuple[str, ...]] = (
         *("bert-mean", "bert-first", "minilm", "bge", "use-lite"),
         *("word2vec", "glove", "doc2vec", "lsa-tfidf", "tfidf"),
@@ -216,7 +204,7 @@ class Study:
                 known=draw.known,
                 target_vectors=vectors[draw.target_rows],
                 known_vectors=vectors[draw.known_rows],
-                encode=_nobody,
+                encode=_no_queries,
                 adversary=ADVERSARIES["insider"],
                 seed=seed,
             )
@@ -248,5 +236,5 @@ class Study:
         )
 
 
-def _nobody(texts: Sequence[str]) -> Vectors:
+def _no_queries(texts: Sequence[str]) -> Vectors:
     raise CannotMeasureError("the adversary of this experiment has no texts encoded")

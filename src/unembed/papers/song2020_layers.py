@@ -12,11 +12,12 @@ from functools import partial
 from typing import ClassVar
 
 from unembed.games.inversion import InversionGame
-from unembed.papers.base import Conditions, ExperimentFacts, Published, Size, by_size
-from unembed.papers.data import IN, Amounts, song_texts
+from unembed.papers.base import Conditions, Size, by_size
 from unembed.papers.encoders import RECIPES, Encoders
-from unembed.papers.rows import HEADLINE, AttackSpec, Row, Table, played
-from unembed.papers.song2020_inversion import CORPUS, METRICS, POOLED, PRINTED, Plan, word_deal
+from unembed.papers.library import facts_of
+from unembed.papers.song2020_inversion import POOLED, PRINTED, Plan, word_deal
+from unembed.papers.tables import HEADLINE, AttackSpec, Row, Table, played
+from unembed.papers.texts import IN, Amounts, song_texts
 
 LAYERS: dict[str, tuple[int, ...]] = {"bert-mean": (0, 2, 4, 6, 8, 10, 12), "minilm": (0, 1, 2, 3, 4, 5, 6)}
 
@@ -27,25 +28,10 @@ def layer_setting(attack: str, key: str, layer: int) -> str:
     return f"{attack} · {model} · layer {layer}"
 
 
-def _printed(attack: str, *values: float) -> tuple[Published, ...]:
-    name = layer_setting(attack, "bert-mean", 12)
-    return tuple(Published(name, m, round(v / 100, 4)) for m, v in zip(METRICS, values, strict=True))
-
-
 class Figure2(Table):
     """Precision, recall and F1 over the layers of a model, for eq. 5, eq. 7 and multi-label classification."""
 
-    facts: ClassVar[ExperimentFacts] = ExperimentFacts(
-        name="song2020/figure2",
-        paper="song2020",
-        title="Inversion from each layer",
-        section="Figure 2, section 6.2",
-        published=(*_printed("Equation 5", 0.84, 0.89, 0.87), *_printed("Equation 7", 50.28, 49.17, 49.72)),
-        departures=f"{CORPUS} The figure prints no numbers; those of the last layer come from Table 1. Layers of "
-        "MiniLM stand beside BERT's, and multi-label classification beside the paper's two attacks.",
-        headline="F1",
-        axis="layer (0: mean of the word embeddings)",
-    )
+    facts = facts_of("song2020/figure2")
     known: ClassVar[tuple[str, ...]] = tuple(LAYERS)
     encoders = by_size(("minilm",), ("minilm",), ("bert-mean", "minilm"))
     amounts = by_size(Amounts(60, 10, 10), Amounts(2_000, 10, 200), Amounts(20_000, 10, 2_000))
@@ -65,7 +51,7 @@ class Figure2(Table):
         """One point for each layer and attack."""
         size = conditions.size
         texts = song_texts(conditions, self.amounts[size])
-        lab = Encoders(conditions, texts.fit)
+        factory = Encoders(conditions, texts.fit)
         places = [(key, layer) for key in encoders for layer in LAYERS[key][:: 3 if size == "smoke" else 1]]
         rows = []
         for (key, layer), plan in ((place, plan) for place in places for plan in self.attacks(size)):
@@ -75,10 +61,10 @@ class Figure2(Table):
                     conditions,
                     plan.attack,
                     game,
-                    partial(word_deal, lab, texts, key, IN, game, layer),
+                    partial(word_deal, factory, texts, key, IN, game, layer),
                     layer_setting(plan.attack.title, key, layer),
                     {**PRINTED, HEADLINE: "content F1"},
-                    {**lab.identity(key, layer), "data": texts.fingerprint},
+                    {**factory.identity(key, layer), "data": texts.fingerprint},
                     series=f"{plan.attack.title} · {RECIPES[key].title.split(',')[0]}",
                     x=float(layer),
                 )

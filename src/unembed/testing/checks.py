@@ -63,19 +63,13 @@ def check_collection(collection: Collection) -> None:
 
 def attack_checks() -> Iterator[Check]:
     """Every check of an attack class, for test suites that want one test each."""
-    yield attack_contract
-    yield constructor_stores_parameters
-    yield attack_succeeds_on_leaky_vectors
-    yield attack_is_deterministic
-    yield attack_survives_dead_dimensions
-    yield attack_is_at_floor_on_random_vectors
+    yield from (attack_contract, constructor_stores_parameters, attack_succeeds_on_leaky_vectors)
+    yield from (attack_is_deterministic, attack_survives_dead_dimensions, attack_is_at_floor_on_random_vectors)
 
 
 def defense_checks() -> Iterator[Check]:
     """Every check of a defense class."""
-    yield defense_contract
-    yield constructor_stores_parameters
-    yield defense_transforms
+    yield from (defense_contract, constructor_stores_parameters, defense_transforms)
 
 
 def encoder_checks(texts: Sequence[str] | None = None) -> Iterator[Check]:
@@ -205,7 +199,7 @@ def require(condition: bool, message: str) -> None:
 
 
 def _material_for(attack: Any, encoder: LeakyEncoder | None = None) -> Material:
-    """The toy world as an attack needs it: with the model where it works through the weights, as texts if it reads."""
+    """The toy world as an attack needs it: with the model if it uses the weights, as texts if it reads them."""
     material = toy_material(adversary=toy_adversary(attack.facts.requires), encoder=encoder)
     return material.reading() if attack.facts.reads_texts else material
 

@@ -1,4 +1,4 @@
-"""The checks behind ``check_recipe``: what is made once must be nameable, keepable and safe against a kill."""
+"""The checks behind ``check_recipe``: what is made once must have an identity, be kept whole, and survive a kill."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from unembed.errors import PluginError
 from unembed.testing.checks import require
 
 T = TypeVar("T")
-#: So many kills at most, spread over all files that are written.
+#: The most kills, spread over all files that are written.
 MOST_KILLS = 8
 
 

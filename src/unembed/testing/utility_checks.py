@@ -25,13 +25,8 @@ def check_utility(task: TaskClass) -> None:
 
 def utility_checks() -> Iterator[Callable[[TaskClass], None]]:
     """Every check of a task class, for test suites that want one test each."""
-    yield task_contract
-    yield task_constructor_stores_parameters
-    yield task_gives_one_row_per_text
-    yield task_is_deterministic
-    yield task_leaves_its_material_alone
-    yield plain_vectors_score_as_stated
-    yield noise_scores_less
+    yield from (task_contract, task_constructor_stores_parameters, task_gives_one_row_per_text, task_is_deterministic)
+    yield from (task_leaves_its_material_alone, plain_vectors_score_as_stated, noise_scores_less)
     yield task_takes_odd_vectors
 
 
@@ -70,7 +65,7 @@ def task_is_deterministic(task: TaskClass) -> None:
 
 
 def task_leaves_its_material_alone(task: TaskClass) -> None:
-    """Nobody else's vectors are changed."""
+    """A task leaves the vectors it is given as they are."""
     material = _material(noise=0.5)
     before = material.plain.copy(), material.vectors.copy()
     _score(task, material)
@@ -86,7 +81,7 @@ def plain_vectors_score_as_stated(task: TaskClass) -> None:
 
 
 def noise_scores_less(task: TaskClass) -> None:
-    """Vectors that know nothing are good for less, on the same texts."""
+    """Noise scores less than vectors, on the same texts."""
     plain, noise = _score(task, _material()), _score(task, _material(noise=1e3))
     require(len(plain.parts) == len(noise.parts), f"{task.__name__} scores other texts for other vectors")
     loss = plain.excess_over(noise)

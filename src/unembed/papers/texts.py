@@ -13,24 +13,22 @@ Every near duplicate of a target is taken out of both adversaries' texts.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
-import unembed
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.duplicates import drop_duplicates, remove_leaks
 from unembed.corpora.paragraphs import Paragraphs, build_paragraphs, cut_into_sentences, keep_sentences
 from unembed.corpora.splits import split_corpus
 from unembed.errors import DataError
 from unembed.papers.base import Conditions, by_size
+from unembed.papers.datasets import read
 from unembed.seeds import generator, seed_for
 
-#: Texts that an encoder learns from at most: Doc2Vec passes twenty times over them.
+#: The most texts that an encoder is fitted on: Doc2Vec goes through them twenty times.
 MOST_FITTED = 150_000
 IN, CROSS = "same domain", "cross domain"
 
@@ -66,28 +64,6 @@ class Texts:
         return "-".join(part.fingerprint[:12] for part in parts)
 
 
-def data_folder(conditions: Conditions) -> Path:
-    """The folder of data sets: given, else ``UNEMBED_DATA``, else the one shared beside a checkout."""
-    if conditions.data is not None:
-        return conditions.data
-    if os.environ.get("UNEMBED_DATA"):
-        return Path(os.environ["UNEMBED_DATA"]).expanduser()
-    return Path(unembed.__file__).resolve().parents[2].parent / "shared" / "data"
-
-
-def read(conditions: Conditions, name: str, column: str, columns: Sequence[str] = ()) -> Corpus:
-    """One data set by name; a missing one is an error that says which file is wanted and where."""
-    from unembed.corpora.readers import read_corpus
-
-    path = data_folder(conditions) / f"{name}.parquet"
-    if not path.is_file():
-        raise DataError(
-            f"data set {name}.parquet is not in {path.parent}: name its folder with --data or UNEMBED_DATA, "
-            "or try --size smoke, which needs no data"
-        )
-    return read_corpus(path, column=column, columns=list(columns))
-
-
 def sample(corpus: Corpus, count: int | None, seed: int, what: str) -> Corpus:
     """A uniform sample in the order of the corpus; the whole corpus where it is no larger."""
     if count is None or count >= len(corpus):
@@ -96,7 +72,7 @@ def sample(corpus: Corpus, count: int | None, seed: int, what: str) -> Corpus:
 
 
 def sample_documents(corpus: Corpus, count: int | None, seed: int) -> Corpus:
-    """Whole documents drawn at random until they hold so many texts: paragraphs need neighbours."""
+    """Whole documents drawn at random until they hold ``count`` texts: paragraphs need neighbours."""
     if count is None or count >= len(corpus):
         return corpus
     homes = corpus.column("document")
@@ -211,7 +187,7 @@ def _two_adversaries(
 
 
 def _invented(conditions: Conditions, amounts: Amounts) -> tuple[Corpus, Corpus]:
-    """Messages of nobody, and statements about nothing: shows that an experiment runs, and no more."""
+    """Made-up messages and statements: enough to show that an experiment runs, and no more."""
     from unembed.corpora.generators.messages import generate_messages
     from unembed.corpora.generators.public_text import generate_public_text
 
@@ -255,5 +231,5 @@ def joined(parts: Sequence[Corpus], name: str) -> Corpus:
     return Corpus(texts, ids, {"document": homes}, name)
 
 
-#: How many targets, known and cross-domain texts the sizes mean unless an experiment says otherwise.
+#: Known texts, cross-domain texts and targets at each size, unless an experiment says otherwise.
 USUAL = by_size(Amounts(300, 300, 50), Amounts(3_000, 3_000, 300), Amounts(None, 150_000, 5_000))

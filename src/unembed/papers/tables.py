@@ -36,6 +36,11 @@ HEADLINE = "headline"
 Names = Mapping[str, str]
 
 
+def setting(*parts: str) -> str:
+    """The name of a row: attack, encoder, texts, whatever tells it from others."""
+    return " · ".join(parts)
+
+
 @dataclass(frozen=True)
 class AttackSpec:
     """An attack of an experiment: how the paper calls it, its registered name, the parameters that differ."""

@@ -1,0 +1,168 @@
+"""Converters: one file of a data set's public original to rows of the form that experiments read.
+
+Originals are far larger than experiments need, and each is cleaned only as far as the experiments ask for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice, product
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, parse
+
+import numpy as np
+
+from unembed.corpora.paragraphs import split_sentences
+from unembed.corpora.readers import iter_rows
+from unembed.corpora.substitution import contains_keyword
+from unembed.papers.pan2020_texts import BODY, CITIES
+
+Rows = Iterator[dict[str, Any]]
+
+SENTENCES_PER_NOVEL = 750
+POSTS_PER_WRITER, SHORTEST_POST, LONGEST_POST = 60, 30, 2_000
+_ADULT = 18
+_TEI = "{http://www.tei-c.org/ns/1.0}"
+
+
+def novel(path: Path) -> Rows:
+    """A TEI file: the sentences of its paragraphs."""
+    root = _xml(path)
+    head = _element(root, f"{_TEI}teiHeader/{_TEI}fileDesc/{_TEI}titleStmt")
+    title, author = (_text(_element(head, _TEI + part)) for part in ("title", "author"))
+    paragraphs = _element(root, f"{_TEI}text/{_TEI}body").iter(f"{_TEI}p")
+    sentences = (sentence for p in paragraphs for sentence in split_sentences(_text(p)))
+    for sentence in islice(sentences, SENTENCES_PER_NOVEL):
+        yield {"sentence": sentence, "author": author, "title": re.sub(r"\s*: ELTeC edition$", "", title)}
+
+
+def wikipedia(path: Path) -> Rows:
+    """A file of WikiExtractor's: ``<doc id="…" …>``, the title in a line of its own, paragraphs."""
+    for number, body in re.findall(r'<doc id="(\d+)"[^>]*>\n(.*?)</doc>', _read(path), re.S):
+        for paragraph in body.split("\n")[1:]:
+            for sentence in split_sentences(html.unescape(paragraph)):
+                yield {"sentence": sentence, "article_id": number, "source": "wikipedia"}
+
+
+def blog(path: Path) -> Rows:
+    """All posts of one writer, whose id and age stand in the file's name; the mark-up is not proper XML."""
+    writer, _, age, *_ = path.name.split(".")
+    posts = (" ".join(html.unescape(post).split()) for post in re.findall(r"<post>(.*?)</post>", _read(path), re.S))
+    fit = [post for post in posts if len(post) <= LONGEST_POST and len(post.split()) >= SHORTEST_POST]
+    if int(age) >= _ADULT and len(fit) >= POSTS_PER_WRITER:
+        user = hashlib.sha256(writer.encode()).hexdigest()[:12]
+        yield from ({"text": post, "user_id": user} for post in fit[:POSTS_PER_WRITER])
+
+
+def procedures(path: Path) -> Rows:
+    """The ICD-10-PCS tables: a code is one label of each axis, its description those that say something."""
+    for table in _xml(path).iter("pcsTable"):
+        operation = _text(_element(table, "axis[@pos='3']/label"))
+        for row in table.iter("pcsRow"):
+            axes = [(_text(_element(axis, "title")), axis.findall("label")) for axis in row.iter("axis")]
+            for labels in product(*(found for _, found in axes)):
+                part, *rest = zip((title for title, _ in axes), map(_text, labels), strict=True)
+                said = {title: label for title, label in rest if not re.match(r"(No|None)\b", label)}
+                with_device = f" with {said.pop('Device')}" if "Device" in said else ""
+                approach = f", {said.pop('Approach')} Approach" if "Approach" in said else ""
+                qualified = "".join(f", {label}" for label in said.values())
+                yield {"description": f"{operation} {part[1]}{with_device}{qualified}{approach}"}
+
+
+def transcriptions(path: Path) -> Rows:
+    """Reports: their sentences that name a part of the body."""
+    yield from ({"sentence": sentence} for sentence, named in _sentences(path, "transcription", BODY) if named)
+
+
+def reviews(path: Path) -> Rows:
+    """Reviews: their sentences that name a city, and a tenth of the others."""
+    for number, (sentence, named) in enumerate(_sentences(path, "content", CITIES)):
+        if named or number % 10 == 0:
+            yield {"sentence": sentence}
+
+
+def lines(path: Path) -> Rows:
+    """One sentence per line."""
+    yield from ({"sentence": line.strip()} for line in _read(path).splitlines() if line.strip())
+
+
+def splice_sites(path: Path) -> Rows:
+    """Label, name and 60 nucleotides per line, the junction in the middle."""
+    for line in _read(path).splitlines():
+        if line.strip():
+            _, _, sequence = (part.strip() for part in line.split(","))
+            if len(sequence) != 60:
+                raise ValueError("a sequence has 60 nucleotides")
+            yield {"window20": sequence[20:40], "clean": set(sequence) <= set("ACGT")}
+
+
+def crime_news(path: Path) -> Rows:
+    """Articles; some have no text."""
+    for row in iter_rows(path, columns=["id", "text"]):
+        if (row["text"] or "").strip():
+            yield {"text": row["text"], "doc_id": str(row["id"])}
+
+
+def tagged_tokens(path: Path) -> Rows:
+    """Token and tag per line, an empty line between sentences; the spaces round punctuation are guessed."""
+    corpus, split = path.stem.split("_")
+    for block in re.split(r"\n\s*\n", _read(path).strip()):
+        sentence = " ".join(line.split("\t")[0] for line in block.splitlines())
+        sentence = re.sub(r" ([,.;:!?)\]»”])|(['’(\[«“]) ", r"\1\2", sentence)
+        yield {"sentence": sentence, "corpus": corpus, "split": split}
+
+
+def reuters(path: Path) -> Rows:
+    """Stories that have a body, with the people they are tagged with."""
+    for number, story in re.findall(r'<REUTERS [^>]*NEWID="(\d+)">(.*?)</REUTERS>', _read(path, "latin-1"), re.S):
+        body = re.search(r"<BODY>(.*?)</BODY>", story, re.S)
+        people = re.search(r"<PEOPLE>(.*?)</PEOPLE>", story, re.S)
+        if body is not None and people is not None:
+            text = re.sub(r"\s+Reuter\s*$", "", html.unescape(body[1]).rstrip("\x03\n "), flags=re.I)
+            yield {"text": text, "doc_id": int(number), "people": re.findall(r"<D>(.*?)</D>", people[1])}
+
+
+def newsgroup_post(path: Path) -> Rows:
+    """A post without its header, the lines it quotes and its signature."""
+    _, _, body = _read(path, "latin-1").partition("\n\n")
+    body = re.split(r"^-- ?$", body, maxsplit=1, flags=re.M)[0]
+    kept = [line for line in body.splitlines() if not re.match(r"\s*[>|:]|.*\bwrites:\s*$", line)]
+    if text := "\n".join(kept).strip():
+        yield {"text": text}
+
+
+def first_names(path: Path) -> Rows:
+    """One name per line."""
+    yield from ({"first_name": line.strip()} for line in _read(path).splitlines() if line.strip())
+
+
+def _sentences(path: Path, column: str, keywords: Sequence[str]) -> list[tuple[str, bool]]:
+    """The sentences of a column of a csv file, and whether each holds a keyword."""
+    texts = (row[column] or "" for row in iter_rows(path, columns=[column]))
+    sentences = [sentence for text in texts for sentence in split_sentences(text)]
+    held = np.atleast_1d(contains_keyword(sentences, keywords).any(axis=1))
+    return list(zip(sentences, held.tolist(), strict=True))
+
+
+def _read(path: Path, encoding: str = "utf-8") -> str:
+    return path.read_text(encoding=encoding, errors="replace")
+
+
+def _xml(path: Path) -> Element:
+    # The user's own file: expat loads nothing from outside and limits how far entities expand.
+    return parse(path).getroot()  # noqa: S314
+
+
+def _element(parent: Element, path: str) -> Element:
+    found = parent.find(path)
+    if found is None:
+        raise ValueError(f"no element {path}")
+    return found
+
+
+def _text(element: Element) -> str:
+    return " ".join("".join(element.itertext()).split())
