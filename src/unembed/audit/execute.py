@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unembed.audit.assemble import assemble
+from unembed.audit.budget import seconds_for, within_budget
 from unembed.audit.cell import CellResult, Task, failed_cell
 from unembed.audit.checking import check_spec
 from unembed.audit.coverage import with_coverage
@@ -25,7 +26,8 @@ from unembed.audit.prepare import (
     encode_sides,
     identify,
     open_encoder,
-    read_sides,
+    read_texts,
+    split_sides,
     training_side,
     with_training,
 )
@@ -64,12 +66,19 @@ def audit(
     with fenced("a plug-in"):
         check_spec(spec)
         progress("reading texts", 0, 1)
-        sides = read_sides(spec)
+        texts = read_texts(spec)
+        sides = split_sides(spec, texts)
         progress("reading texts", 1, 1)
         folder = RunFolder(Path(spec.run.folder) if spec.run.folder else DEFAULT_FOLDER / _folder_name(spec, sides))
         with locked(folder.path):
             folder.remove_abandoned()
-            deadline = None if spec.run.budget is None else began + spec.run.budget
+            seconds = seconds_for(spec, len(texts.corpus))
+            deadline = None if seconds is None else began + seconds
+
+            def trial(some: Sides, place: RunFolder, end: float) -> None:
+                _measured(spec, some, place, _silent, end)
+
+            sides = within_budget(spec, texts, sides, folder, deadline, trial, progress)
             found = _measured(spec, sides, folder, progress, deadline)
             run = assemble(
                 spec,
@@ -163,14 +172,8 @@ def _kept_utility(folder: RunFolder, key: str) -> list[UtilityScore] | None:
 def _work_name(spec: AuditSpec, sides: Sides, encoder: str) -> str:
     """A name for all that is encoded, so that no cell can meet the texts, queries or vectors of another audit."""
     known = {name: corpus.fingerprint for name, corpus in sides.known.items()}
-    payload = json.dumps([_what_is_measured(spec), encoder, sides.target.fingerprint, known], sort_keys=True)
+    payload = json.dumps([spec.what_is_measured, encoder, sides.target.fingerprint, known], sort_keys=True)
     return hashlib.sha256(payload.encode()).hexdigest()[:16]
-
-
-def _what_is_measured(spec: AuditSpec) -> dict[str, Any]:
-    """The spec without what judges results or says where and how fast: none of that changes a measurement."""
-    beside = {"run", "policy", "baseline", "allow_unmeasured", "title", "samples", "references", "utility"}
-    return spec.model_dump(mode="json", exclude=beside)
 
 
 def _reusable(result: CellResult, spec: AuditSpec) -> bool:
@@ -182,7 +185,7 @@ def _reusable(result: CellResult, spec: AuditSpec) -> bool:
 def _folder_name(spec: AuditSpec, sides: Sides) -> str:
     """The same command on the same data gives the same folder, and so goes on where it stopped."""
     payload = json.dumps(
-        [_what_is_measured(spec), sides.target.fingerprint, sides.known["inside"].fingerprint], sort_keys=True
+        [spec.what_is_measured, sides.target.fingerprint, sides.known["inside"].fingerprint], sort_keys=True
     )
     stem = "".join(c if c.isalnum() else "-" for c in Path(spec.data.texts).stem)[:40].strip("-") or "audit"
     shown = "-samples" if spec.samples else ""

@@ -272,8 +272,17 @@ class CommonFlags(TextFlags):
     budget: Annotated[
         str | None,
         typer.Option(
-            help="End the audit after this time (10m, 1h); the same command again goes on (default: no limit).",
+            help="Time for the whole audit (10m, 1h): uses fewer texts if it would take longer, and ends it; the same "
+            "command again goes on (default: 30m with --max-texts all, else 'none').",
             metavar="TIME",
+            rich_help_panel=RUN,
+        ),
+    ] = None
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Memory for the whole audit (4g): uses fewer texts if it would take more (default: no limit).",
+            metavar="SIZE",
             rich_help_panel=RUN,
         ),
     ] = None

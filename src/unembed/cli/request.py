@@ -108,7 +108,7 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
         "allow_unmeasured",
     ):
         _put(over, getattr(flags, name), name)
-    for name in ("jobs", "backend", "no_cache", "cell_timeout", "budget"):
+    for name in ("jobs", "backend", "no_cache", "cell_timeout", "budget", "memory"):
         _put(over, getattr(flags, name), "run", name)
     _put(over, None if flags.cache is None else str(flags.cache), "run", "cache")
     _put(over, None if flags.out is None else str(flags.out), "run", "folder")
