@@ -68,7 +68,7 @@ def assemble(
         environment=environment(spec),
         encoder=card.as_dict(),
         data=sides.cards,
-        adversaries=[placed_card(a, plan) for a in spec.cast if a.name in played],
+        adversaries=[card_in_plan(a, plan) for a in spec.cast if a.name in played],
         games=[game_card(g) for g in games],
         attacks=[attack_card(a) for a in attacks],
         cells=records,
@@ -77,7 +77,7 @@ def assemble(
         utility=utility,
         verdict=verdict(
             findings,
-            [placed_card(a, plan) for a in spec.cast],
+            [card_in_plan(a, plan) for a in spec.cast],
             failed=_broken_off(records),
         ),
     )
@@ -93,7 +93,7 @@ def _broken_off(records: Sequence[CellRecord]) -> Counter[str | None]:
     return Counter(r.identity.defense for r in records if r.status == "failed" and r.identity.adaptive is not False)
 
 
-def placed_card(who: Adversary, plan: Plan) -> AdversaryCard:
+def card_in_plan(who: Adversary, plan: Plan) -> AdversaryCard:
     """An adversary with what it holds in this audit: nobody can query an encoder that is not there."""
     held = {c for cell in plan.cells if cell.identity.adversary == who.name for c in cell.identity.capabilities}
     card = adversary_card(who)

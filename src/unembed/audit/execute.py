@@ -12,11 +12,11 @@ from typing import Any
 from unembed.audit.assemble import assemble
 from unembed.audit.budget import seconds_for, within_budget
 from unembed.audit.cell import CellResult, Task, failed_cell
-from unembed.audit.checking import check_spec
+from unembed.audit.checking import check_spec, endpoint_of
 from unembed.audit.coverage import with_coverage
+from unembed.audit.encoder_recipe import artifacts_in, save_recipe
 from unembed.audit.folder import RunFolder, now
 from unembed.audit.inspection import inspect_vectors
-from unembed.audit.live import artifacts_in, save_recipe
 from unembed.audit.locking import locked
 from unembed.audit.plan import Asked, Cell, Plan, ask, deal_seed, make_plan
 from unembed.audit.prepare import (
@@ -39,7 +39,7 @@ from unembed.audit.workers import run_tasks
 from unembed.audit.workspace import load_vectors, save_seen, save_training
 from unembed.encoders.base import EncoderCard, is_white_box
 from unembed.encoders.cache import full_card, inside
-from unembed.errors import NothingRanError, fenced
+from unembed.errors import fenced
 from unembed.games.threat import Capability
 from unembed.results.io import write_run
 from unembed.results.schema import Run, UtilityScore
@@ -65,6 +65,8 @@ def audit(
     started, began, created = time.perf_counter(), time.monotonic(), now()
     with fenced("a plug-in"):
         check_spec(spec)
+        if (endpoint := endpoint_of(spec)) is not None:
+            endpoint.check_permission()
         progress("reading texts", 0, 1)
         texts = read_texts(spec)
         sides = split_sides(spec, texts)
@@ -115,7 +117,7 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
     """Plan, encode and run what is missing; no measurement goes on past the deadline."""
     folder.event("run started", texts=len(sides.target) + len(sides.known["inside"]), seed=spec.seed)
     artifacts = artifacts_in(folder.work)
-    encoder = open_encoder(spec, sides, artifacts)
+    encoder = open_encoder(spec, sides, artifacts, deadline)
     progress("loading encoder", 0, 1)
     card = full_card(encoder)
     progress("loading encoder", 1, 1)
@@ -125,8 +127,7 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
     plan = make_plan(spec, sides, asked, card, key, white_box=white_box)
     if not plan.cells:
         folder.clear_work()
-        reasons = "; ".join(dict.fromkeys(s.reason for s in plan.skipped[:4]))
-        raise NothingRanError(f"nothing to run: {reasons}")
+    plan.check()
     # Only vectors show some copies of targets, so both sides are encoded before the cells get their final identity.
     work = folder.work / _work_name(spec, sides, key)
     save_recipe(spec, sides, encoder, work)

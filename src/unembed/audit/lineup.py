@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from unembed.audit.live import other_encoder
+from unembed.audit.encoder_recipe import other_encoder
 from unembed.encoders.base import EncoderCard, Vectors
 from unembed.encoders.cache import full_card
 from unembed.errors import MissingExtraError, UnembedWarning

@@ -19,6 +19,7 @@ from unembed.defenses import DEFENSES
 from unembed.defenses.base import Defense
 from unembed.encoders import ENCODERS
 from unembed.encoders.base import EncoderCard
+from unembed.errors import NothingRanError
 from unembed.games import GAMES
 from unembed.games.asking import Audited, Question, Seating, questions_of
 from unembed.games.repeats import REPEATS
@@ -60,6 +61,12 @@ class Plan:
     cells: list[Cell]
     skipped: list[Skipped]
 
+    def check(self) -> None:
+        """Refuse a plan without cells."""
+        if not self.cells:
+            reasons = "; ".join(dict.fromkeys(s.reason for s in self.skipped[:4]))
+            raise NothingRanError(f"nothing to run: {reasons}")
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -98,7 +105,7 @@ def make_plan(
     skipped = [*asked.skipped, *(Skipped(what=name, reason=why) for name, why in alone.items())]
     cells: list[Cell] = []
     for who in spec.cast:
-        adversary = _as_placed(who, sides)
+        adversary = _without_queries(who, sides)
         reason = _not_played(adversary, sides, card, white_box)
         if reason:
             skipped.append(reason)
@@ -141,7 +148,7 @@ def _seated(game: Any, adversary: Adversary, spec: AuditSpec, sides: Sides) -> A
     return Skipped(what=what, adversary=adversary.name, reason=seated)
 
 
-def _as_placed(adversary: Adversary, sides: Sides) -> Adversary:
+def _without_queries(adversary: Adversary, sides: Sides) -> Adversary:
     """Nobody can query an encoder that is not at hand."""
     if sides.can_encode:
         return adversary
@@ -158,7 +165,9 @@ def _repeats_another(adversary: Adversary, attack: AttackFacts, spec: AuditSpec,
     if Capability.WEIGHTS not in adversary.capabilities or Capability.WEIGHTS in attack.requires:
         return False
     rest = adversary.capabilities - {Capability.WEIGHTS}
-    return any(rest <= _as_placed(other, sides).capabilities for other in spec.cast if other.name != adversary.name)
+    return any(
+        rest <= _without_queries(other, sides).capabilities for other in spec.cast if other.name != adversary.name
+    )
 
 
 def _not_played(adversary: Adversary, sides: Sides, card: EncoderCard, white_box: bool) -> Skipped | None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.artifacts import Artifacts
-from unembed.artifacts.encoders import ready_encoder
+from unembed.audit.apart import safe_encoder
 from unembed.audit.spec import AuditSpec
 from unembed.audit.workspace import save_corpus, save_vectors, save_vectors_in_parts
 from unembed.collections import Stored, Wanted, open_collection
@@ -198,15 +198,17 @@ def _removed(leaks: duplicates.LeakReport) -> dict[str, int]:
     }
 
 
-def open_encoder(spec: AuditSpec, sides: Sides, artifacts: Artifacts | None = None) -> Encoder:
+def open_encoder(
+    spec: AuditSpec, sides: Sides, artifacts: Artifacts | None = None, deadline: float | None = None
+) -> Encoder:
     """The encoder of the spec, behind the cache unless that is off or the encoder can't be identified.
 
     What is fitted is kept among the ``artifacts`` of the run, where there are any.
     """
     if sides.stored is not None and not sides.can_encode:
         return OnlyStored(sides.stored.card)
-    texts = learning_texts(spec, sides)
-    return behind_cache(spec, ready_encoder(spec.encoder.name, spec.encoder.options, texts, artifacts))
+    name, options, texts = spec.encoder.name, spec.encoder.options, learning_texts(spec, sides)
+    return behind_cache(spec, safe_encoder(name, options, texts, artifacts, spec.run.cell_timeout, deadline))
 
 
 def learning_texts(spec: AuditSpec, sides: Sides) -> Sequence[str]:

@@ -48,7 +48,7 @@ def save_recipe(spec: AuditSpec, sides: Sides, encoder: Encoder, work: Path) -> 
     write_atomically(work / _RECIPE, json.dumps(recipe, default=str))
 
 
-def live_encoder(work: Path) -> Encoder:
+def encoder_of_run(work: Path) -> Encoder:
     """The encoder of the run, behind its cache where it has one."""
     recipe = work / _RECIPE
     if not recipe.exists():
