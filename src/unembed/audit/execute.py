@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from unembed.audit.assemble import assemble
+from unembed.audit.assemble import Outcome, assemble
 from unembed.audit.budget import seconds_for, within_budget
 from unembed.audit.cell import CellResult, Task, failed_cell
 from unembed.audit.checking import check_spec, endpoint_of
@@ -18,7 +16,7 @@ from unembed.audit.encoder_recipe import artifacts_in, save_recipe
 from unembed.audit.folder import RunFolder, now
 from unembed.audit.inspection import inspect_vectors
 from unembed.audit.locking import locked
-from unembed.audit.plan import Asked, Cell, Plan, ask, deal_seed, make_plan
+from unembed.audit.plan import Asked, Cell, ask, deal_seed, make_plan
 from unembed.audit.prepare import (
     Progress,
     Sides,
@@ -41,6 +39,7 @@ from unembed.encoders.base import EncoderCard, is_white_box
 from unembed.encoders.cache import full_card, inside
 from unembed.errors import fenced
 from unembed.games.threat import Capability
+from unembed.results.identity import digest_of
 from unembed.results.io import write_run
 from unembed.results.schema import Run, UtilityScore
 from unembed.results.sealed import seal
@@ -62,7 +61,7 @@ def audit(
     progress: Progress = _silent,
 ) -> tuple[Run, Path]:
     """Run an audit, or go on with one that was interrupted; returns the result and its folder."""
-    started, began, created = time.perf_counter(), time.monotonic(), now()
+    began, created = time.monotonic(), now()
     with fenced("a plug-in"):
         check_spec(spec)
         if (endpoint := endpoint_of(spec)) is not None:
@@ -81,36 +80,19 @@ def audit(
                 _measured(spec, some, place, _silent, end)
 
             sides = within_budget(spec, texts, sides, folder, deadline, trial, progress)
-            found = _measured(spec, sides, folder, progress, deadline)
             run = assemble(
                 spec,
+                _measured(spec, sides, folder, progress, deadline),
                 spec_given=spec_given or spec.model_dump(mode="json", exclude_unset=True),
                 command=command,
                 created=created,
-                finished=now(),
-                seconds=time.perf_counter() - started,
-                sides=found.sides,
-                card=found.card,
-                plan=found.plan,
-                results=found.results,
-                utility=found.utility,
+                seconds=time.monotonic() - began,
             )
             write_run(run, folder.result)
             folder.event("run finished", status=run.status)
             if run.status == "complete":
                 folder.clear_work()
     return run, folder.path
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What an audit found: a result for every cell of the plan, in its order; the sides without vector twins."""
-
-    sides: Sides
-    card: EncoderCard
-    plan: Plan
-    results: list[CellResult]
-    utility: list[UtilityScore]
 
 
 def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progress, deadline: float | None) -> Outcome:
@@ -173,8 +155,7 @@ def _kept_utility(folder: RunFolder, key: str) -> list[UtilityScore] | None:
 def _work_name(spec: AuditSpec, sides: Sides, encoder: str) -> str:
     """A name for all that is encoded, so that no cell can meet the texts, queries or vectors of another audit."""
     known = {name: corpus.fingerprint for name, corpus in sides.known.items()}
-    payload = json.dumps([spec.what_is_measured, encoder, sides.target.fingerprint, known], sort_keys=True)
-    return hashlib.sha256(payload.encode()).hexdigest()[:16]
+    return digest_of([spec.what_is_measured, encoder, sides.target.fingerprint, known])[:16]
 
 
 def _reusable(result: CellResult, spec: AuditSpec) -> bool:
@@ -185,12 +166,10 @@ def _reusable(result: CellResult, spec: AuditSpec) -> bool:
 
 def _folder_name(spec: AuditSpec, sides: Sides) -> str:
     """The same command on the same data gives the same folder, and so goes on where it stopped."""
-    payload = json.dumps(
-        [spec.what_is_measured, sides.target.fingerprint, sides.known["inside"].fingerprint], sort_keys=True
-    )
+    what = digest_of([spec.what_is_measured, sides.target.fingerprint, sides.known["inside"].fingerprint])
     stem = "".join(c if c.isalnum() else "-" for c in Path(spec.data.texts).stem)[:40].strip("-") or "audit"
     shown = "-samples" if spec.samples else ""
-    return f"{stem}-{hashlib.sha256(payload.encode()).hexdigest()[:8]}{shown}"
+    return f"{stem}-{what[:8]}{shown}"
 
 
 def wanted_queries(spec: AuditSpec, sides: Sides, asked: Asked, cells: list[Cell]) -> dict[str, list[str]]:

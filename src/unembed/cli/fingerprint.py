@@ -131,16 +131,11 @@ def _learn(
 
 
 def _encoder(name: str, options: list[str], fit_on: str | None) -> Any:
+    from unembed.cli.request import name_and_value
     from unembed.corpora.readers import read_corpus_with_report
     from unembed.encoders import build_encoder
-    from unembed.errors import UsageError
 
-    given = {}
-    for option in options:
-        key, equals, value = option.partition("=")
-        if not equals or not key.strip():
-            raise UsageError(f"--encoder-option {option}: expected NAME=VALUE")
-        given[key.strip()] = value
+    given = dict(name_and_value(option, "--encoder-option") for option in options)
     texts = read_corpus_with_report(fit_on)[0].texts if fit_on else None
     return build_encoder(name, given, fit_texts=texts)
 
