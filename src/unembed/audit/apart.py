@@ -19,11 +19,6 @@ from unembed.encoders.base import DenseVectors, Encoder, EncoderCard
 from unembed.errors import CannotMeasureError, PluginError, fenced
 
 
-def is_callable(name: str) -> bool:
-    """Whether an encoder's name stands for a function of the user's."""
-    return name.partition(":")[0] == "callable"
-
-
 def safe_encoder(
     name: str,
     options: Mapping[str, Any],
@@ -33,7 +28,7 @@ def safe_encoder(
     deadline: float | None = None,
 ) -> Encoder:
     """An encoder ready to encode, as ``ready_encoder`` gives it; a callable in a process of its own."""
-    if is_callable(name):
+    if name.partition(":")[0] == "callable":
         return ApartEncoder(name, options, limit, deadline)
     return ready_encoder(name, options, texts, artifacts)
 

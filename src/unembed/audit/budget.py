@@ -51,7 +51,7 @@ class Sample(Strict):
 
 
 def seconds_for(spec: AuditSpec, texts: int) -> float | None:
-    """The time an audit of so many texts may take; None: as long as it needs."""
+    """The time that an audit of this many texts may take; None: no limit."""
     if spec.run.budget is None:
         return DEFAULT_BUDGET if spec.data.max_texts is None and texts > DEFAULT_SAMPLE else None
     return spec.run.budget if math.isfinite(spec.run.budget) else None
@@ -100,7 +100,7 @@ def fitting_time(texts: int, seconds_of: Callable[[int], float], left: Callable[
 
     Args:
         texts: All there are.
-        seconds_of: Tries so many texts; how long that took, infinite if it was broken off, NaN if it measured nothing.
+        seconds_of: Tries this many texts; the seconds it took, infinite if cut short, NaN if it measured nothing.
         left: Seconds left.
     """
     size, smaller, took_smaller = _FIRST_TRIAL, 0, 0.0
@@ -126,7 +126,7 @@ def fitting_time(texts: int, seconds_of: Callable[[int], float], left: Callable[
 def _tried(
     spec: AuditSpec, texts: Texts, size: int, folder: RunFolder, deadline: float, trial: Trial, progress: Progress
 ) -> float:
-    """Seconds that the audit takes on so many texts, as ``fitting_time`` wants to be told."""
+    """The seconds that the audit takes on this many texts, as ``fitting_time`` expects them."""
     place = folder.work / "trial"
     what = f"trying {size:,} texts"
     progress(what, 0, 1)

@@ -24,7 +24,7 @@ _UNKNOWN = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 def locked(folder: Path) -> Iterator[None]:
     """Hold a folder for this process alone; one that is held elsewhere is a UsageError, at once.
 
-    What is locked is the log of the run, open; it is no file whose being there would be the lock, so nothing stays
+    The lock is held on the open log of the run, not by the existence of a file, so nothing stays
     behind after a kill.
     """
     with (folder / LOG).open("a+b") as file:

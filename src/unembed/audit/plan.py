@@ -161,7 +161,7 @@ def _with_texts(adversary: Adversary) -> Adversary:
 
 
 def _repeats_another(adversary: Adversary, attack: AttackFacts, spec: AuditSpec, sides: Sides) -> bool:
-    """What needs no weights gives whoever holds them the figure of somebody with all but the weights again."""
+    """Without need of the weights, an attack gives their holder the figure of an adversary with all but the weights."""
     if Capability.WEIGHTS not in adversary.capabilities or Capability.WEIGHTS in attack.requires:
         return False
     rest = adversary.capabilities - {Capability.WEIGHTS}
@@ -191,8 +191,8 @@ def _not_played(adversary: Adversary, sides: Sides, card: EncoderCard, white_box
         return Skipped(
             what="attacks through the weights",
             adversary=adversary.name,
-            reason="not applicable: this encoder hands out neither its word matrix nor its layers; whoever has its "
-            "weights is at least as strong as the insider",
+            reason="not applicable: this encoder hands out neither its word matrix nor its layers; an adversary "
+            "with its weights is at least as strong as the insider",
         )
     return None
 
@@ -272,7 +272,7 @@ def _cells(
 
 
 def _defended(plain: CellIdentity, spec: AuditSpec, adversary: Adversary) -> Iterator[CellIdentity]:
-    """Every defense attacked twice: by whoever doesn't know it, unless they do, and by whoever learns from its output.
+    """Every defense attacked twice: by an adversary who doesn't know it, and by one who learns from its output.
 
     A defense changes vectors, which a yardstick never sees.
     """

@@ -25,7 +25,7 @@ from unembed.gate.validation import validate
 from unembed.strict import Strict
 from unembed.utility import UTILITY
 
-#: What may leave the machine, and which key goes with it: said by whoever runs the audit, not by the file.
+#: What may leave the machine, and which key goes with it: the person who runs the audit decides, not the file.
 _ONLY_OPTIONS = {"allow_remote": "--allow-remote", "api_key_env": "--encoder-option api_key_env=NAME"}
 
 
@@ -59,8 +59,10 @@ class DataSpec(Strict):
     encoding: str | None = None
     delimiter: str | None = None
     split: str | None = Field(default=None, description="split of a data set folder")
-    max_texts: int | None = Field(default=10_000, ge=4, description="sample at most so many; none: all")
-    chunk: int | None = Field(default=None, ge=1, description="cut texts into chunks of at most so many words")
+    max_texts: int | None = Field(
+        default=10_000, ge=4, description="largest number of texts, drawn at random; none: all"
+    )
+    chunk: int | None = Field(default=None, ge=1, description="cut texts into chunks of at most this many words")
     chunk_overlap: int | None = Field(default=None, ge=0, description="words that neighbouring chunks share")
     vectors: str | None = Field(default=None, description="file of vectors, one per row of texts")
     vectors_column: str | None = None

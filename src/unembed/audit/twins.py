@@ -102,7 +102,7 @@ def remove_vector_twins(
 ) -> tuple[Sides, bool]:
     """The sides without vector twins, counted on the cards; and whether the work folder holds their vectors now.
 
-    Which rows are twins is remembered in the run folder: a run that is complete is then told so without encoding.
+    Which rows are twins is remembered in the run folder: so a complete run is recognised without encoding.
 
     Args:
         sides: Both sides as they were read.

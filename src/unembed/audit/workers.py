@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from unembed.audit.apart import is_callable
 from unembed.audit.cell import Task, failed_cell, run_cell, write_cell
 from unembed.audit.folder import RunFolder
 from unembed.audit.plan import Cell
@@ -65,9 +64,8 @@ def run_all(
 def _may_stay_here(spec: AuditSpec, tasks: Sequence[OfCell], deadline: float | None) -> bool:
     from joblib import effective_n_jobs
 
-    foreign = is_callable(spec.encoder.name) or any(map(_is_foreign, tasks))
     endless = deadline is None and not spec.run.limited
-    return endless and effective_n_jobs(spec.run.jobs) == 1 and not foreign
+    return endless and effective_n_jobs(spec.run.jobs) == 1 and not any(map(_is_foreign, tasks))
 
 
 def _is_foreign(task: OfCell) -> bool:

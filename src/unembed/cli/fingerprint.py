@@ -24,7 +24,9 @@ def fingerprint(
     signatures: Annotated[
         Path | None, typer.Option(help="Your file of signatures, used beside those that come with unembed.")
     ] = None,
-    false_alarm: Annotated[float, typer.Option(help="How often strangers may be given a name they don't have.")] = 0.01,
+    false_alarm: Annotated[
+        float, typer.Option(help="How often vectors of an unknown encoder may be given a name by mistake.")
+    ] = 0.01,
     learn: Annotated[
         str | None,
         typer.Option(help="Learn a signature under this name into --signatures.", rich_help_panel=_LEARN),
@@ -63,7 +65,7 @@ def fingerprint(
     if not files:
         return _known(voice, book)
     if len(files) > 1:
-        raise UsageError("one file of vectors at a time: whose they are is asked of all of them together")
+        raise UsageError("give one file of vectors at a time: all of its vectors are identified together")
     from unembed.attacks.fingerprint import identify
 
     _show(voice, identify(_rows(files[0], column), book, false_alarm=false_alarm))

@@ -1,4 +1,4 @@
-"""The options of ``audit`` and ``attack``, as data: one field an option, in the panels of the help."""
+"""The options of ``audit`` and ``attack``, as data: one field per option, grouped by the panels of the help."""
 
 from __future__ import annotations
 
@@ -68,12 +68,14 @@ class TextFlags:
     )
     id: Annotated[str | None, text_option("Column with unique ids.")] = None
     split: Annotated[str | None, text_option("Split of a data set folder.")] = None
-    format: Annotated[str | None, text_option("Format, if the file's name does not tell.")] = None
-    encoding: Annotated[str | None, text_option("Text encoding, if not found out.")] = None
+    format: Annotated[str | None, text_option("Format, if the file's name does not show it.")] = None
+    encoding: Annotated[str | None, text_option("Text encoding, if it is not detected.")] = None
     delimiter: Annotated[str | None, text_option("Delimiter of a csv file; 'tab' for a tab.")] = None
-    max_texts: Annotated[str | None, text_option("Sample at most so many texts (default 10000), or 'all'.")] = None
+    max_texts: Annotated[
+        str | None, text_option("Largest number of texts, drawn at random (default 10000), or 'all'.")
+    ] = None
     chunk: Annotated[
-        int | None, text_option("Cut texts into chunks of at most so many words, as retrieval systems do.")
+        int | None, text_option("Cut texts into chunks of at most this many words, as retrieval systems do.")
     ] = None
     chunk_overlap: Annotated[
         int | None, text_option("Words that neighbouring chunks share (default: a tenth of --chunk).")
@@ -151,14 +153,14 @@ class CommonFlags(TextFlags):
         str | None,
         threat_option("Fewer of the insider's pairs: shares or numbers, e.g. 0.1,0.3 (default), 'log' or 'none'."),
     ] = None
-    max_targets: Annotated[int | None, threat_option("Attack at most so many vectors (default 2000).")] = None
+    max_targets: Annotated[int | None, threat_option("Attack at most this many vectors (default 2000).")] = None
     quick: Annotated[
         bool | None, run_option("Fewer texts and targets, wider intervals, the same questions.", "--quick")
     ] = None
     repeats: Annotated[
         int | None,
         run_option(
-            "Learn again so often from part of the pairs, and put their luck into the intervals "
+            "Repeat the learning this often on part of the pairs, so that intervals include the luck of the draw "
             "(default 5 where it takes seconds)."
         ),
     ] = None
@@ -231,9 +233,11 @@ class CommonFlags(TextFlags):
     baseline: Annotated[Path | None, policy_option("File of accepted findings (TOML).")] = None
     allow_unmeasured: Annotated[
         bool | None,
-        policy_option("What could not be measured fails nothing, if anything else was.", "--allow-unmeasured"),
+        policy_option(
+            "Don't fail because of what could not be measured, as long as something was.", "--allow-unmeasured"
+        ),
     ] = None
-    exit_zero: Annotated[bool, policy_option("End with 0 whatever a finished audit found.", "--exit-zero")] = False
+    exit_zero: Annotated[bool, policy_option("Exit with 0 whatever a finished audit found.", "--exit-zero")] = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -176,9 +176,9 @@ def _check_options(flags: CommonFlags) -> None:
 
 
 def _check_spec(spec: AuditSpec, data: dict[str, Any]) -> None:
-    """Settings that would have no effect: whoever gave them expects one."""
+    """Refuse settings that would have no effect, because the user expects one."""
     if spec.data.vectors and "encoder" in data:
-        raise UsageError("the vectors come from a file, so there is no encoder to choose: leave one out")
+        raise UsageError("the vectors come from a file, so no encoder can be chosen: leave one of the two out")
     if spec.data.vectors_column and not spec.data.vectors:
         raise UsageError("--vectors-column goes with --vectors")
     played = [GAMES.get(name).facts for name in spec.games]

@@ -55,7 +55,7 @@ def _show_references(voice: Voice, run: Run) -> None:
 
 
 def _show_reasons(voice: Voice, run: Run) -> None:
-    """Why a finding is no leak, and how small a leak would have been found: an empty hand must show what it held."""
+    """Why a finding is not a leak, and how small a leak would have been found."""
     lines = []
     for f in run.findings:
         if f.curve or f.status in ("leak", "yardstick"):
