@@ -46,7 +46,7 @@ def test_what_is_chosen_fits_the_time_that_is_left(per_text, fixed):
 def test_what_fits_is_audited_whole_after_one_trial():
     machine = Machine(600, 5, 1e-3)
     assert machine.size(20_000) == 20_000
-    assert machine.tried == [1_000]
+    assert machine.tried == [250]
 
 
 def test_few_texts_are_not_tried():
@@ -55,13 +55,14 @@ def test_few_texts_are_not_tried():
     assert machine.tried == []
 
 
-def test_a_trial_that_is_broken_off_leaves_the_size_before_it():
-    times = {1_000: 1.0, 4_000: math.inf}
-    assert fitting_time(50_000, lambda n: times[n], lambda: 60.0) == 1_000
+@pytest.mark.parametrize(("first", "chosen"), [(1.0, 500), (20.0, 450), (math.inf, 400)])
+def test_after_a_trial_that_is_broken_off_fewer_texts_are_used(first, chosen):
+    times = {250: first, 1_000: math.inf}
+    assert fitting_time(50_000, lambda n: times[n], lambda: 60.0 if first < 2 else 51.5) == chosen
 
 
 def test_a_trial_in_which_nothing_could_be_measured_is_followed_by_a_larger_one():
-    times = {1_000: math.nan, 4_000: 2.0}
+    times = {250: math.nan, 1_000: math.nan, 4_000: 2.0}
     assert fitting_time(8_000, lambda n: times[n], lambda: 60.0) == 8_000
 
 

@@ -1,8 +1,8 @@
 """A budget of time or memory makes an audit smaller before it begins: fewer texts, drawn evenly, and it says so.
 
-What an audit costs depends on the encoder, the attacks and the machine, so it is not guessed: the audit is tried on a
-thousand texts, then on up to four times as many while that costs little, and its time is taken to grow along the
-straight line through the last two trials. The number of texts is remembered in the run folder, so that the same command
+What an audit costs depends on the encoder, the attacks and the machine, so it is not guessed: the audit is tried on 250
+texts, then on up to four times as many while that costs little, and its time is taken to grow along the straight line
+through the last two trials. The number of texts is remembered in the run folder, so that the same command
 goes on with the same ones.
 """
 
@@ -31,10 +31,12 @@ DEFAULT_SAMPLE = 10_000
 COPIES = 8
 LIBRARIES = 1 << 30
 _FILE = "sample.json"
-#: The first trial, how much larger the next is at most, and how much larger it must be to tell anything.
-_FIRST_TRIAL, _GROWTH, _WORTHWHILE = 1_000, 4, 1.5
+#: The texts that are always used; the first trial, how much larger the next is at most and must be to tell anything.
+_ALWAYS, _FIRST_TRIAL, _GROWTH, _WORTHWHILE = 1_000, 250, 4, 1.5
 #: The part of the time left that is planned for, because an estimate errs; the part of it that one trial may take.
 _PLANNED, _TRIAL = 0.7, 0.25
+#: The first trial is followed by another if it took no more than this part.
+_FIRST_TAKES = 1 / 3
 #: Fewer texts say nothing: an audit that does not fit even so is ended by its deadline.
 _LEAST = 400
 
@@ -57,22 +59,19 @@ def seconds_for(spec: AuditSpec, texts: int) -> float | None:
     return spec.run.budget if math.isfinite(spec.run.budget) else None
 
 
-def within_budget(
-    spec: AuditSpec,
-    texts: Texts,
-    sides: Sides,
-    folder: RunFolder,
-    deadline: float | None,
-    trial: Trial,
-    progress: Progress,
-) -> Sides:
-    """The sides, or those of as many texts as the budgets of the spec allow."""
+def may_be_too_many(spec: AuditSpec, texts: Texts) -> bool:
+    """Whether there are more texts than are always used, and a budget."""
     total = len(texts.corpus)
-    if total <= _FIRST_TRIAL or (deadline is None and spec.run.memory is None):
-        return sides
+    return total > _ALWAYS and (seconds_for(spec, total) is not None or spec.run.memory is not None)
+
+
+def within_budget(
+    spec: AuditSpec, texts: Texts, folder: RunFolder, deadline: float | None, trial: Trial, progress: Progress
+) -> Sides:
+    """Both sides of all texts, or of as many as the budgets of the spec allow."""
+    total = len(texts.corpus)
     seconds = seconds_for(spec, total)
-    prints = [sides.target.fingerprint, *(corpus.fingerprint for corpus in sides.known.values())]
-    key = digest_of([spec.what_is_measured, prints, seconds, spec.run.memory, spec.run.jobs])
+    key = digest_of([spec.what_is_measured, texts.corpus.fingerprint, seconds, spec.run.memory, spec.run.jobs])
     chosen = folder.read_sealed(folder.path / _FILE, Sample)
     if chosen is None or chosen.key != key:
         count, because = total, ""
@@ -90,7 +89,7 @@ def within_budget(
         write_atomically(folder.path / _FILE, seal(chosen))
         folder.event("sized", texts=count, of=total)
     if chosen.texts >= total:
-        return sides
+        return split_sides(spec, texts)
     why = f"{chosen.texts:,} of {total:,} texts were used because of the {chosen.because}"
     return split_sides(spec, texts.sample(chosen.texts, spec.seed, why))
 
@@ -106,17 +105,20 @@ def fitting_time(texts: int, seconds_of: Callable[[int], float], left: Callable[
     size, smaller, took_smaller = _FIRST_TRIAL, 0, 0.0
     while size < texts:
         took = seconds_of(size)
+        planned = left() * _PLANNED
         if math.isinf(took):
-            return max(_LEAST, smaller)
+            fitting = planned * smaller / took_smaller if smaller else 0.0
+            return max(_LEAST, int(min(fitting, size / 2)))
+        following = size * _GROWTH
         if math.isnan(took):
-            size *= _GROWTH
+            size = following
             continue
         per_text = max((took - took_smaller) / (size - smaller), took / size / 10, 1e-9)
-        planned = left() * _PLANNED
         fitting = size + (planned - took) / per_text
         if fitting >= texts:
             return texts
-        following = min(size * _GROWTH, int(size + (planned * _TRIAL - took) / per_text))
+        if smaller or took > planned * _FIRST_TAKES:  # one trial alone can't tell what an audit of no text would cost
+            following = min(following, int(size + (planned * _TRIAL - took) / per_text))
         if following >= fitting or following < size * _WORTHWHILE:
             return max(_LEAST, int(fitting))
         size, smaller, took_smaller = following, size, took
@@ -149,7 +151,7 @@ def _fitting_memory(spec: AuditSpec, texts: Texts, memory: float) -> int:
     if texts.stored is not None:
         size = 4.0 * texts.stored.card.dimension
     else:
-        few = split_sides(spec, texts.sample(_FIRST_TRIAL, spec.seed, "to learn the size of a vector"))
+        few = split_sides(spec, texts.sample(_ALWAYS, spec.seed, "to learn the size of a vector"))
         vectors = open_encoder(spec, few).encode(few.target.texts[:64])
         parts = (vectors,) if isinstance(vectors, np.ndarray) else (vectors.data, vectors.indices)
         size = sum(part.nbytes for part in parts) / vectors.shape[0]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from unembed.audit.assemble import Outcome, assemble
-from unembed.audit.budget import seconds_for, within_budget
+from unembed.audit.budget import may_be_too_many, seconds_for, within_budget
 from unembed.audit.cell import CellResult, Task, failed_cell
 from unembed.audit.checking import check_spec, endpoint_of
 from unembed.audit.coverage import with_coverage
@@ -18,6 +19,7 @@ from unembed.audit.inspection import inspect_vectors
 from unembed.audit.locking import locked
 from unembed.audit.plan import Asked, Cell, ask, deal_seed, make_plan
 from unembed.audit.prepare import (
+    INSIDE,
     Progress,
     Sides,
     encode_queries,
@@ -35,6 +37,7 @@ from unembed.audit.twins import remove_vector_twins
 from unembed.audit.usefulness import UtilityResult, score_variants, utility_key
 from unembed.audit.workers import run_tasks
 from unembed.audit.workspace import load_vectors, save_seen, save_training
+from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import EncoderCard, is_white_box
 from unembed.encoders.cache import full_card, inside
 from unembed.errors import fenced
@@ -68,9 +71,11 @@ def audit(
             endpoint.check_permission()
         progress("reading texts", 0, 1)
         texts = read_texts(spec)
-        sides = split_sides(spec, texts)
+        # What a budget may make smaller is split only then: of very many texts that takes minutes.
+        sides = None if may_be_too_many(spec, texts) else split_sides(spec, texts)
         progress("reading texts", 1, 1)
-        folder = RunFolder(Path(spec.run.folder) if spec.run.folder else DEFAULT_FOLDER / _folder_name(spec, sides))
+        parts = [texts.corpus] if sides is None else [sides.target, sides.known[INSIDE]]
+        folder = RunFolder(Path(spec.run.folder) if spec.run.folder else DEFAULT_FOLDER / _folder_name(spec, parts))
         with locked(folder.path):
             folder.remove_abandoned()
             seconds = seconds_for(spec, len(texts.corpus))
@@ -79,7 +84,8 @@ def audit(
             def trial(some: Sides, place: RunFolder, end: float) -> None:
                 _measured(spec, some, place, _silent, end)
 
-            sides = within_budget(spec, texts, sides, folder, deadline, trial, progress)
+            if sides is None:
+                sides = within_budget(spec, texts, folder, deadline, trial, progress)
             run = assemble(
                 spec,
                 _measured(spec, sides, folder, progress, deadline),
@@ -164,9 +170,9 @@ def _reusable(result: CellResult, spec: AuditSpec) -> bool:
     return result.record.status == "done" and masked <= {not spec.samples}
 
 
-def _folder_name(spec: AuditSpec, sides: Sides) -> str:
+def _folder_name(spec: AuditSpec, parts: Sequence[Corpus]) -> str:
     """The same command on the same data gives the same folder, and so goes on where it stopped."""
-    what = digest_of([spec.what_is_measured, sides.target.fingerprint, sides.known["inside"].fingerprint])
+    what = digest_of([spec.what_is_measured, *(corpus.fingerprint for corpus in parts)])
     stem = "".join(c if c.isalnum() else "-" for c in Path(spec.data.texts).stem)[:40].strip("-") or "audit"
     shown = "-samples" if spec.samples else ""
     return f"{stem}-{what[:8]}{shown}"
