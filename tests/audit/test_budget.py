@@ -45,7 +45,7 @@ def test_what_is_chosen_fits_the_time_that_is_left(per_text, fixed):
 
 def test_what_fits_is_audited_whole_after_one_trial():
     machine = Machine(600, 5, 1e-3)
-    assert machine.size(20_000) == 20_000
+    assert machine.size(15_000) == 15_000
     assert machine.tried == [250]
 
 
