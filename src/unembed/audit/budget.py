@@ -103,7 +103,7 @@ def fitting_time(texts: int, seconds_of: Callable[[int], float], left: Callable[
         left: Seconds left.
     """
     size, smaller, took_smaller = _FIRST_TRIAL, 0, 0.0
-    while _ALWAYS < texts and size < texts:
+    while texts > _ALWAYS and size < texts:
         took = seconds_of(size)
         planned = left() * _PLANNED
         if math.isinf(took):
