@@ -2,7 +2,8 @@
 
 What an audit costs depends on the encoder, the attacks and the machine, so it is not guessed: the audit is tried on 250
 texts, then on up to four times as many while that costs little, and its time is taken to grow along the straight line
-through the last two trials. The number of texts is remembered in the run folder, so that the same command
+through the last two trials, for no more than four times the texts of the last: some attacks cost more than that line.
+The number of texts is remembered in the run folder, so that the same command
 goes on with the same ones.
 """
 
@@ -115,12 +116,12 @@ def fitting_time(texts: int, seconds_of: Callable[[int], float], left: Callable[
             continue
         per_text = max((took - took_smaller) / (size - smaller), took / size / 10, 1e-9)
         fitting = size + (planned - took) / per_text
-        if fitting >= texts:
+        if fitting >= texts and (not smaller or texts <= size * _GROWTH):
             return texts
         if smaller or took > planned * _FIRST_TAKES:  # one trial alone can't tell what an audit of no text would cost
             following = min(following, int(size + (planned * _TRIAL - took) / per_text))
         if following >= fitting or following < size * _WORTHWHILE:
-            return max(_LEAST, int(fitting))
+            return max(_LEAST, int(min(fitting, size * _GROWTH)))
         size, smaller, took_smaller = following, size, took
     return texts
 
