@@ -20,7 +20,7 @@ _leave = os._exit
 class UnembedError(Exception):
     """Base of all errors raised on purpose; shown as one message without a traceback."""
 
-    exit_code = 2
+    exit_code: int = 2
 
 
 class UsageError(UnembedError):

@@ -44,6 +44,13 @@ def work(task: tuple[str, str]) -> None:
         (Path(folder) / f"{kind}-{os.getpid()}").touch()
 
 
+def start_another(folder: str) -> None:
+    """Start a process, leave its number, and hang."""
+    started = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    (Path(folder) / str(started.pid)).touch()
+    time.sleep(600)
+
+
 def outcomes(kinds: list[str], folder: Path, jobs: int = 1, limit: float | None = None) -> dict[str, str | None]:
     tasks = [(kind, str(folder)) for kind in kinds]
     return {task[0]: lost for task, lost in run_in_processes(work, tasks, jobs, limit)}
@@ -83,6 +90,17 @@ def test_an_error_that_the_user_can_mend_ends_it_all(tmp_path: Path) -> None:
 def test_one_worker_does_one_task_after_the_other(tmp_path: Path) -> None:
     outcomes(["a", "b", "c"], tmp_path)
     assert len({p.name.partition("-")[2] for p in tmp_path.iterdir()}) == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_what_a_task_has_started_is_stopped_with_it(tmp_path: Path) -> None:
+    for _, lost in run_in_processes(start_another, [str(tmp_path)], 1, 5.0):
+        assert lost is not None
+    (started,) = (int(mark.name) for mark in tmp_path.iterdir())
+    deadline = time.monotonic() + 20
+    while alive(started):
+        assert time.monotonic() < deadline, "a process outlives the worker that started it"
+        time.sleep(0.05)
 
 
 PARENT = """

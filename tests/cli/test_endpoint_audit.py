@@ -174,6 +174,7 @@ def test_who_runs_an_audit_file_gives_the_permission(
     refused = tried("https://models.invalid/v1")
     assert refused.code == 2
     assert "models.invalid: add --allow-remote" in refused.err
+    assert not (tmp_path / "run").exists(), "refused before any text is read"
     # Allowed, it gets as far as looking for the host, which does not exist.
     assert "the connection failed" in tried("https://models.invalid/v1", "--allow-remote").err
     monkeypatch.setenv("EMBEDDINGS_KEY", KEY)

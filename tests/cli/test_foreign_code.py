@@ -145,6 +145,32 @@ def test_leaving_at_once_outside_a_measurement(where: str, messages: Path, tmp_p
     assert "e.py" in done.err
 
 
+ENCODER = """
+import hashlib, os, time
+def f(texts):
+    if len(texts) > 1:
+        {ending}
+    return [[b / 255 for b in hashlib.sha256(text.encode()).digest()[:16]] for text in texts]
+"""
+WITHOUT_VECTORS = {
+    "os.kill(os.getpid(), 11)": ("its process was ended by a signal (Segmentation fault): a crash", []),
+    "time.sleep(600)": ("it took longer than the limit of 2 seconds", ["--cell-timeout", "2"]),
+    "time.sleep(601)": (OVER, ["--budget", "4s"]),
+}
+
+
+@pytest.mark.parametrize("ending", list(WITHOUT_VECTORS))
+def test_a_callable_that_crashes_or_hangs_is_named_in_one_line(ending: str, messages: Path, tmp_path: Path) -> None:
+    (tmp_path / "e.py").write_text(ENCODER.format(ending=ending))
+    why, options = WITHOUT_VECTORS[ending]
+    done = call([*audit(messages, "run", "--encoder", "callable:e.py:f"), *options], cwd=tmp_path)
+    assert done.code == 3, done.err
+    assert len(done.errors) == 1
+    assert why in done.errors[0]
+    assert "callable:e.py:f" in done.errors[0]
+    assert "Traceback" not in done.err
+
+
 PRINTING = """
 import os, sys
 from unembed.testing.toys import LeakyEncoder

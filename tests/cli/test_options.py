@@ -57,6 +57,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
     "jobs": (4, "run.jobs", 4),
     "cell_timeout": ("30s", "run.cell_timeout", 30.0),
     "budget": ("1.5m", "run.budget", 90.0),
+    "memory": ("4g", "run.memory", 4.0 * 2**30),
     "backend": ("threading", "run.backend", "threading"),
     "cache": (Path("c"), "run.cache", "c"),
     "no_cache": (True, "run.no_cache", True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -25,8 +26,9 @@ def test_every_option_of_audit_is_explained() -> None:
     from unembed.cli.flags import AttackFlags, AuditFlags
 
     for flags in (AuditFlags, AttackFlags):
-        for name, annotation in flags.__annotations__.items():
-            assert "help=" in str(annotation), name
+        for name, hint in get_type_hints(flags, include_extras=True).items():
+            (option,) = hint.__metadata__
+            assert option.help, name
 
 
 def test_version(run: Run) -> None:

@@ -6,6 +6,7 @@ import platform
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from unembed._version import __version__
 from unembed.attacks import ATTACKS
 from unembed.audit.cell import CellResult
+from unembed.audit.folder import now
 from unembed.audit.plan import Plan
 from unembed.audit.prepare import Sides
 from unembed.audit.spec import AuditSpec
@@ -36,23 +38,24 @@ PACKAGES = (
 )
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What an audit found: a result for every cell of the plan, in its order; the sides without vector twins."""
+
+    sides: Sides
+    card: EncoderCard
+    plan: Plan
+    results: list[CellResult]
+    utility: list[UtilityScore]
+
+
 def assemble(
-    spec: AuditSpec,
-    *,
-    spec_given: dict[str, Any],
-    command: str,
-    created: str,
-    finished: str,
-    seconds: float,
-    sides: Sides,
-    card: EncoderCard,
-    plan: Plan,
-    results: list[CellResult],
-    utility: list[UtilityScore],
+    spec: AuditSpec, outcome: Outcome, *, spec_given: dict[str, Any], command: str, created: str, seconds: float
 ) -> Run:
     """The result of an audit, judged by its policy if it has one."""
-    records = [r.record for r in results]
-    findings = [f for r in results for f in r.findings]
+    plan, card = outcome.plan, outcome.card
+    records = [r.record for r in outcome.results]
+    findings = [f for r in outcome.results for f in r.findings]
     attacks = list(dict.fromkeys(c.identity.attack.name for c in plan.cells))
     games = list(dict.fromkeys(c.identity.game.name for c in plan.cells))
     played = list(dict.fromkeys(c.identity.adversary for c in plan.cells))
@@ -60,26 +63,22 @@ def assemble(
         title=spec.title or f"{Path(spec.data.texts).name} · {card.name}",
         command=command,
         created_at=created,
-        finished_at=finished,
+        finished_at=now(),
         seconds=seconds,
         status="nothing-ran" if not findings else "complete" if all(r.status == "done" for r in records) else "partial",
         spec_given=spec_given,
         spec=spec.model_dump(mode="json", exclude={"run"}),
         environment=environment(spec),
         encoder=card.as_dict(),
-        data=sides.cards,
-        adversaries=[placed_card(a, plan) for a in spec.cast if a.name in played],
+        data=outcome.sides.cards,
+        adversaries=[card_in_plan(a, plan) for a in spec.cast if a.name in played],
         games=[game_card(g) for g in games],
         attacks=[attack_card(a) for a in attacks],
         cells=records,
         findings=findings,
         skipped=plan.skipped,
-        utility=utility,
-        verdict=verdict(
-            findings,
-            [placed_card(a, plan) for a in spec.cast],
-            failed=_broken_off(records),
-        ),
+        utility=outcome.utility,
+        verdict=verdict(findings, [card_in_plan(a, plan) for a in spec.cast], failed=_broken_off(records)),
     )
     if spec.policy is None:
         return run
@@ -93,7 +92,7 @@ def _broken_off(records: Sequence[CellRecord]) -> Counter[str | None]:
     return Counter(r.identity.defense for r in records if r.status == "failed" and r.identity.adaptive is not False)
 
 
-def placed_card(who: Adversary, plan: Plan) -> AdversaryCard:
+def card_in_plan(who: Adversary, plan: Plan) -> AdversaryCard:
     """An adversary with what it holds in this audit: nobody can query an encoder that is not there."""
     held = {c for cell in plan.cells if cell.identity.adversary == who.name for c in cell.identity.capabilities}
     card = adversary_card(who)

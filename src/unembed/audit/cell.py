@@ -15,8 +15,8 @@ import numpy as np
 
 from unembed.attacks import ATTACKS
 from unembed.attacks.base import SomeAttack
+from unembed.audit.encoder_recipe import encoder_of_run
 from unembed.audit.lineup import make_lineup
-from unembed.audit.live import live_encoder
 from unembed.audit.masking import mask
 from unembed.audit.plan import Cell
 from unembed.audit.prepare import INSIDE
@@ -186,7 +186,7 @@ def _material(task: Task) -> Material:
         rows = np.sort(generator(identity.seed, "pairs").permutation(len(known))[: identity.pairs])
         known, known_vectors = known.select(rows), known_vectors[rows]
     stored, held = _variant(identity, work, known_vectors)
-    adversary = placed_adversary(identity)
+    adversary = adversary_of(identity)
     material = Material(
         target=target,
         known=known,
@@ -229,7 +229,7 @@ def _chain(identity: CellIdentity) -> Chain:
     return Chain([made(DEFENSES, step) for step in identity.transforms])
 
 
-def placed_adversary(identity: CellIdentity) -> Adversary:
+def adversary_of(identity: CellIdentity) -> Adversary:
     """The adversary of a cell with what it holds there."""
     held = frozenset(Capability(c) for c in identity.capabilities)
     return Adversary(identity.adversary, identity.adversary, "", held)
@@ -260,7 +260,7 @@ def _weights(task: Task, work: Path) -> Encoder | None:
     """The model itself, for attacks through the weights."""
     if Capability.WEIGHTS not in ATTACKS.get(task.cell.identity.attack.name).facts.requires:
         return None
-    return inside(live_encoder(work))
+    return inside(encoder_of_run(work))
 
 
 def _answers(work: Path, adversary: str) -> Callable[[Sequence[str]], Vectors]:
@@ -270,7 +270,7 @@ def _answers(work: Path, adversary: str) -> Callable[[Sequence[str]], Vectors]:
         asked: Corpus = load_corpus(work / f"queries-{adversary}.parquet")
         where = {text: row for row, text in enumerate(asked.texts)}
         if any(t not in where for t in texts):
-            return live_encoder(work).encode(texts)
+            return encoder_of_run(work).encode(texts)
         return load_vectors(work / f"queries-{adversary}")[np.array([where[t] for t in texts], dtype=np.int64)]
 
     return encode

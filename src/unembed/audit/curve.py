@@ -38,7 +38,7 @@ def check_curve(curve: Curve) -> None:
 
 
 def curve_sizes(curve: Curve, size: int) -> list[int]:
-    """How many of ``size`` pairs each point of the curve has, growing; the whole is no point of it."""
+    """How many of ``size`` pairs each point of the curve has, in growing order, without the whole."""
     wanted: Sequence[int] = (
         log_spaced(size) if curve == "log" else [p if isinstance(p, int) else int(size * p) for p in curve]
     )

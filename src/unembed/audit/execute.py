@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from unembed.audit.assemble import assemble
+from unembed.audit.assemble import Outcome, assemble
+from unembed.audit.budget import may_be_too_many, seconds_for, within_budget
 from unembed.audit.cell import CellResult, Task, failed_cell
-from unembed.audit.checking import check_spec
+from unembed.audit.checking import check_spec, endpoint_of
 from unembed.audit.coverage import with_coverage
+from unembed.audit.encoder_recipe import artifacts_in, save_recipe
 from unembed.audit.folder import RunFolder, locked, now
 from unembed.audit.inspection import inspect_vectors
-from unembed.audit.live import artifacts_in, save_recipe
-from unembed.audit.plan import Asked, Cell, Plan, ask, deal_seed, make_plan
+from unembed.audit.plan import Asked, Cell, ask, deal_seed, make_plan
 from unembed.audit.prepare import (
+    INSIDE,
     Progress,
     Sides,
     encode_queries,
     encode_sides,
     identify,
     open_encoder,
-    read_sides,
+    read_texts,
+    split_sides,
     training_side,
     with_training,
 )
@@ -34,10 +36,12 @@ from unembed.audit.twins import remove_vector_twins
 from unembed.audit.usefulness import UtilityResult, score_variants, utility_key
 from unembed.audit.workers import run_tasks
 from unembed.audit.workspace import load_vectors, save_seen, save_training
+from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import EncoderCard, is_white_box
 from unembed.encoders.cache import full_card, inside
-from unembed.errors import NothingRanError, fenced
+from unembed.errors import fenced
 from unembed.games.threat import Capability
+from unembed.results.identity import digest_of
 from unembed.results.io import write_run
 from unembed.results.schema import Run, UtilityScore
 from unembed.results.sealed import seal
@@ -59,29 +63,35 @@ def audit(
     progress: Progress = _silent,
 ) -> tuple[Run, Path]:
     """Run an audit, or go on with one that was interrupted; returns the result and its folder."""
-    started, began, created = time.perf_counter(), time.monotonic(), now()
+    began, created = time.monotonic(), now()
     with fenced("a plug-in"):
         check_spec(spec)
+        if (endpoint := endpoint_of(spec)) is not None:
+            endpoint.check_permission()
         progress("reading texts", 0, 1)
-        sides = read_sides(spec)
+        texts = read_texts(spec)
+        # What a budget may make smaller is split only then: of very many texts that takes minutes.
+        sides = None if may_be_too_many(spec, texts) else split_sides(spec, texts)
         progress("reading texts", 1, 1)
-        folder = RunFolder(Path(spec.run.folder) if spec.run.folder else DEFAULT_FOLDER / _folder_name(spec, sides))
+        parts = [texts.corpus] if sides is None else [sides.target, sides.known[INSIDE]]
+        folder = RunFolder(Path(spec.run.folder) if spec.run.folder else DEFAULT_FOLDER / _folder_name(spec, parts))
         with locked(folder.path):
             folder.remove_abandoned()
-            deadline = None if spec.run.budget is None else began + spec.run.budget
-            found = _measured(spec, sides, folder, progress, deadline)
+            seconds = seconds_for(spec, len(texts.corpus))
+            deadline = None if seconds is None else began + seconds
+
+            def trial(some: Sides, place: RunFolder, end: float) -> None:
+                _measured(spec, some, place, _silent, end)
+
+            if sides is None:
+                sides = within_budget(spec, texts, folder, deadline, trial, progress)
             run = assemble(
                 spec,
+                _measured(spec, sides, folder, progress, deadline),
                 spec_given=spec_given or spec.model_dump(mode="json", exclude_unset=True),
                 command=command,
                 created=created,
-                finished=now(),
-                seconds=time.perf_counter() - started,
-                sides=found.sides,
-                card=found.card,
-                plan=found.plan,
-                results=found.results,
-                utility=found.utility,
+                seconds=time.monotonic() - began,
             )
             write_run(run, folder.result)
             folder.event("run finished", status=run.status)
@@ -90,22 +100,11 @@ def audit(
     return run, folder.path
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What an audit found: a result for every cell of the plan, in its order; the sides without vector twins."""
-
-    sides: Sides
-    card: EncoderCard
-    plan: Plan
-    results: list[CellResult]
-    utility: list[UtilityScore]
-
-
 def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progress, deadline: float | None) -> Outcome:
     """Plan, encode and run what is missing; no measurement goes on past the deadline."""
     folder.event("run started", texts=len(sides.target) + len(sides.known["inside"]), seed=spec.seed)
     artifacts = artifacts_in(folder.work)
-    encoder = open_encoder(spec, sides, artifacts)
+    encoder = open_encoder(spec, sides, artifacts, deadline)
     progress("loading encoder", 0, 1)
     card = full_card(encoder)
     progress("loading encoder", 1, 1)
@@ -115,8 +114,7 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
     plan = make_plan(spec, sides, asked, card, key, white_box=white_box)
     if not plan.cells:
         folder.clear_work()
-        reasons = "; ".join(dict.fromkeys(s.reason for s in plan.skipped[:4]))
-        raise NothingRanError(f"nothing to run: {reasons}")
+    plan.check()
     # Only vectors show some copies of targets, so both sides are encoded before the cells get their final identity.
     work = folder.work / _work_name(spec, sides, key)
     save_recipe(spec, sides, encoder, work)
@@ -162,14 +160,7 @@ def _kept_utility(folder: RunFolder, key: str) -> list[UtilityScore] | None:
 def _work_name(spec: AuditSpec, sides: Sides, encoder: str) -> str:
     """A name for all that is encoded, so that no cell can meet the texts, queries or vectors of another audit."""
     known = {name: corpus.fingerprint for name, corpus in sides.known.items()}
-    payload = json.dumps([_what_is_measured(spec), encoder, sides.target.fingerprint, known], sort_keys=True)
-    return hashlib.sha256(payload.encode()).hexdigest()[:16]
-
-
-def _what_is_measured(spec: AuditSpec) -> dict[str, Any]:
-    """The spec without what judges results or says where and how fast: none of that changes a measurement."""
-    beside = {"run", "policy", "baseline", "allow_unmeasured", "title", "samples", "references", "utility"}
-    return spec.model_dump(mode="json", exclude=beside)
+    return digest_of([spec.what_is_measured, encoder, sides.target.fingerprint, known])[:16]
 
 
 def _reusable(result: CellResult, spec: AuditSpec) -> bool:
@@ -178,14 +169,12 @@ def _reusable(result: CellResult, spec: AuditSpec) -> bool:
     return result.record.status == "done" and masked <= {not spec.samples}
 
 
-def _folder_name(spec: AuditSpec, sides: Sides) -> str:
+def _folder_name(spec: AuditSpec, parts: Sequence[Corpus]) -> str:
     """The same command on the same data gives the same folder, and so goes on where it stopped."""
-    payload = json.dumps(
-        [_what_is_measured(spec), sides.target.fingerprint, sides.known["inside"].fingerprint], sort_keys=True
-    )
+    what = digest_of([spec.what_is_measured, *(corpus.fingerprint for corpus in parts)])
     stem = "".join(c if c.isalnum() else "-" for c in Path(spec.data.texts).stem)[:40].strip("-") or "audit"
     shown = "-samples" if spec.samples else ""
-    return f"{stem}-{hashlib.sha256(payload.encode()).hexdigest()[:8]}{shown}"
+    return f"{stem}-{what[:8]}{shown}"
 
 
 def wanted_queries(spec: AuditSpec, sides: Sides, asked: Asked, cells: list[Cell]) -> dict[str, list[str]]:

@@ -27,9 +27,7 @@ def inspect_vectors(encoder: Encoder, texts: Sequence[str], vectors: Vectors) ->
         alone = _dense(encoder.encode([texts[row]]))[0]
         if differ(alone, _dense(vectors[row : row + 1])[0]):
             if differ(alone, _dense(encoder.encode([texts[row]]))[0]):
-                _warn(
-                    "the encoder gives a text another vector each time: whether its answers are in order can't be told"
-                )
+                _warn("the encoder gives a text another vector each time, so the order of its answers can't be checked")
                 return
             raise CannotMeasureError(
                 f"the encoder gives text {row} another vector alone than among others: its answers come in another "

@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from unembed.audit.live import other_encoder
+from unembed.audit.encoder_recipe import other_encoder
 from unembed.encoders.base import EncoderCard, Vectors
 from unembed.encoders.cache import full_card
 from unembed.errors import MissingExtraError, UnembedWarning
 from unembed.games.base import Lineup
 from unembed.games.fingerprint import NO_ENCODER, dimension_alone
 
-#: Of more columns nobody but a bag of words makes vectors, and their number follows from the texts or is chosen.
+#: Only bags of words have more columns, and how many depends on the texts or is chosen.
 WIDEST = 4096
 _MINILM = "all-MiniLM-L6-v2"
 _MINILM_DIMENSION = 384
@@ -58,7 +58,7 @@ def make_lineup(
     for title, (kind, options) in wanted.items():
         try:
             with warnings.catch_warnings():
-                # LSA warns of fewer columns than asked for; whoever has another dimension is listed as no candidate.
+                # LSA warns of fewer columns than asked for; an encoder of another dimension is not a candidate.
                 warnings.simplefilter("ignore", UnembedWarning)
                 encoder = other_encoder(work, kind, options, texts)
                 card = full_card(encoder)

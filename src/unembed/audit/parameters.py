@@ -11,7 +11,7 @@ from unembed.errors import PluginError, UnknownNameError, UsageError
 from unembed.games import GAMES
 from unembed.registry import Registry
 
-#: Parameters that have an option of their own, whoever has them; games name theirs in their facts.
+#: Parameters that have an option of their own in every game and attack; games name further ones in their facts.
 _ELSEWHERE = {"seed": "--seed", "device": "--device"}
 
 

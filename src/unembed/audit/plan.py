@@ -19,6 +19,7 @@ from unembed.defenses import DEFENSES
 from unembed.defenses.base import Defense
 from unembed.encoders import ENCODERS
 from unembed.encoders.base import EncoderCard
+from unembed.errors import NothingRanError
 from unembed.games import GAMES
 from unembed.games.asking import Audited, Question, Seating, questions_of
 from unembed.games.repeats import REPEATS
@@ -60,6 +61,12 @@ class Plan:
     cells: list[Cell]
     skipped: list[Skipped]
 
+    def check(self) -> None:
+        """Refuse a plan without cells."""
+        if not self.cells:
+            reasons = "; ".join(dict.fromkeys(s.reason for s in self.skipped[:4]))
+            raise NothingRanError(f"nothing to run: {reasons}")
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -98,7 +105,7 @@ def make_plan(
     skipped = [*asked.skipped, *(Skipped(what=name, reason=why) for name, why in alone.items())]
     cells: list[Cell] = []
     for who in spec.cast:
-        adversary = _as_placed(who, sides)
+        adversary = _without_queries(who, sides)
         reason = _not_played(adversary, sides, card, white_box)
         if reason:
             skipped.append(reason)
@@ -141,7 +148,7 @@ def _seated(game: Any, adversary: Adversary, spec: AuditSpec, sides: Sides) -> A
     return Skipped(what=what, adversary=adversary.name, reason=seated)
 
 
-def _as_placed(adversary: Adversary, sides: Sides) -> Adversary:
+def _without_queries(adversary: Adversary, sides: Sides) -> Adversary:
     """Nobody can query an encoder that is not at hand."""
     if sides.can_encode:
         return adversary
@@ -154,11 +161,13 @@ def _with_texts(adversary: Adversary) -> Adversary:
 
 
 def _repeats_another(adversary: Adversary, attack: AttackFacts, spec: AuditSpec, sides: Sides) -> bool:
-    """What needs no weights gives whoever holds them the figure of somebody with all but the weights again."""
+    """Without need of the weights, an attack gives their holder the figure of an adversary with all but the weights."""
     if Capability.WEIGHTS not in adversary.capabilities or Capability.WEIGHTS in attack.requires:
         return False
     rest = adversary.capabilities - {Capability.WEIGHTS}
-    return any(rest <= _as_placed(other, sides).capabilities for other in spec.cast if other.name != adversary.name)
+    return any(
+        rest <= _without_queries(other, sides).capabilities for other in spec.cast if other.name != adversary.name
+    )
 
 
 def _not_played(adversary: Adversary, sides: Sides, card: EncoderCard, white_box: bool) -> Skipped | None:
@@ -182,8 +191,8 @@ def _not_played(adversary: Adversary, sides: Sides, card: EncoderCard, white_box
         return Skipped(
             what="attacks through the weights",
             adversary=adversary.name,
-            reason="not applicable: this encoder hands out neither its word matrix nor its layers; whoever has its "
-            "weights is at least as strong as the insider",
+            reason="not applicable: this encoder hands out neither its word matrix nor its layers; an adversary "
+            "with its weights is at least as strong as the insider",
         )
     return None
 
@@ -263,7 +272,7 @@ def _cells(
 
 
 def _defended(plain: CellIdentity, spec: AuditSpec, adversary: Adversary) -> Iterator[CellIdentity]:
-    """Every defense attacked twice: by whoever doesn't know it, unless they do, and by whoever learns from its output.
+    """Every defense attacked twice: by an adversary who doesn't know it, and by one who learns from its output.
 
     A defense changes vectors, which a yardstick never sees.
     """

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.artifacts import Artifacts
-from unembed.artifacts.encoders import ready_encoder
+from unembed.audit.apart import safe_encoder
 from unembed.audit.spec import AuditSpec
 from unembed.audit.workspace import save_corpus, save_vectors, save_vectors_in_parts
 from unembed.collections import Stored, Wanted, open_collection
@@ -27,10 +27,12 @@ from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.columns import first_of_classes
 from unembed.games.threat import Adversary
 from unembed.results.schema import DataCard
-from unembed.seeds import seed_for
+from unembed.seeds import generator, seed_for
 
 #: How many texts of a side the encoder itself was trained on, on its card.
 LEARNT = "texts the encoder learnt from"
+#: That only some of the texts were used, on the card of the collection.
+BUDGET = "budget"
 #: The part of the collection that insiders hold.
 INSIDE = "inside"
 ROWS_AT_ONCE = 8192
@@ -58,8 +60,28 @@ class Sides:
         return INSIDE if adversary.inside else "external"
 
 
+@dataclass(frozen=True)
+class Texts:
+    """The collection as it was read: cut into chunks where asked, without duplicates."""
+
+    corpus: Corpus
+    facts: dict[str, Any]
+    stored: Stored | None
+    can_encode: bool
+
+    def sample(self, count: int, seed: int, why: str) -> Texts:
+        """So many of the texts, drawn evenly; ``why`` is the sentence that says so on their card."""
+        rows = np.sort(generator(seed, "budget").permutation(len(self.corpus))[:count])
+        return replace(self, corpus=self.corpus.select(rows), facts={**self.facts, BUDGET: why})
+
+
 def read_sides(spec: AuditSpec) -> Sides:
-    """Read, drop duplicates, split so that no near-duplicate of a target is on the adversary's side."""
+    """Read the collection and split it."""
+    return split_sides(spec, read_texts(spec))
+
+
+def read_texts(spec: AuditSpec) -> Texts:
+    """Read, cut into chunks, drop duplicates."""
     for column in spec.data.attributes:
         if column in (spec.data.group, spec.data.time):
             raise UsageError(
@@ -75,6 +97,12 @@ def read_sides(spec: AuditSpec) -> Sides:
             f"{corpus.name}: {len(corpus)} distinct text(s) left of {dropped.rows}; an audit needs at least 4, "
             "and some hundred to say anything"
         )
+    return Texts(corpus, facts, collection.stored, collection.can_encode)
+
+
+def split_sides(spec: AuditSpec, texts: Texts) -> Sides:
+    """Split so that no near-duplicate of a target is on the adversary's side."""
+    corpus = texts.corpus
     if spec.data.chunk and len(set(corpus.column(ORIGIN))) < 2:
         raise CannotMeasureError(
             f"{corpus.name}: all chunks come from one text, and they stay on one side of the split"
@@ -90,7 +118,7 @@ def read_sides(spec: AuditSpec) -> Sides:
     )
     target = split.target
     cards = [
-        DataCard(role="corpus", name=corpus.name, rows=len(corpus), fingerprint=corpus.fingerprint, facts=facts),
+        DataCard(role="corpus", name=corpus.name, rows=len(corpus), fingerprint=corpus.fingerprint, facts=texts.facts),
         DataCard(
             role="target",
             name=corpus.name,
@@ -110,12 +138,12 @@ def read_sides(spec: AuditSpec) -> Sides:
             },
         ),
     ]
-    known = {"inside": split.adversary}
-    if collection.can_encode and not all(adversary.inside for adversary in spec.cast):
+    known = {INSIDE: split.adversary}
+    if texts.can_encode and not all(adversary.inside for adversary in spec.cast):
         external, card = _read_external(spec, target)
         known["external"] = external
         cards.append(card)
-    return Sides(target, known, cards, collection.stored, collection.can_encode)
+    return Sides(target, known, cards, texts.stored, texts.can_encode)
 
 
 def _wanted(spec: AuditSpec) -> Wanted:
@@ -170,15 +198,17 @@ def _removed(leaks: duplicates.LeakReport) -> dict[str, int]:
     }
 
 
-def open_encoder(spec: AuditSpec, sides: Sides, artifacts: Artifacts | None = None) -> Encoder:
+def open_encoder(
+    spec: AuditSpec, sides: Sides, artifacts: Artifacts | None = None, deadline: float | None = None
+) -> Encoder:
     """The encoder of the spec, behind the cache unless that is off or the encoder can't be identified.
 
     What is fitted is kept among the ``artifacts`` of the run, where there are any.
     """
     if sides.stored is not None and not sides.can_encode:
         return OnlyStored(sides.stored.card)
-    texts = learning_texts(spec, sides)
-    return behind_cache(spec, ready_encoder(spec.encoder.name, spec.encoder.options, texts, artifacts))
+    name, options, texts = spec.encoder.name, spec.encoder.options, learning_texts(spec, sides)
+    return behind_cache(spec, safe_encoder(name, options, texts, artifacts, spec.run.cell_timeout, deadline))
 
 
 def learning_texts(spec: AuditSpec, sides: Sides) -> Sequence[str]:

@@ -1,11 +1,12 @@
 """Tasks in worker processes: a worker that dies or takes too long costs its own task and no other.
 
 Workers end with their parent, however that ends: each notices that its connection is closed, and on Linux the kernel
-ends it at once even where compiled code is busy.
+ends it at once even where compiled code is busy. A worker that is stopped takes along the processes it has started.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -17,7 +18,7 @@ from os import _exit as leave  # the name in os may be fenced while a task runs
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
-from unembed.errors import UnembedError, place_of
+from unembed.errors import UnembedError, place_of, trace_of
 
 T = TypeVar("T")
 #: What a worker says: it begins a task, has done it, could not do it, or met an error that ends the audit.
@@ -40,18 +41,18 @@ def run_in_processes(
         deadline: When the time for all of them is up, by the monotonic clock: what runs then is stopped.
     """
     waiting = list(reversed(tasks))
-    busy: dict[_Worker, T] = {}
-    idle: list[_Worker] = []
+    busy: dict[Worker, T] = {}
+    idle: list[Worker] = []
     try:
         while waiting or busy:
             if _is_over(deadline):
                 yield from ((task, OVER) for task in reversed(waiting))
                 waiting.clear()
             while waiting and len(busy) < jobs:
-                worker = idle.pop() if idle else _Worker()
+                worker = idle.pop() if idle else Worker()
                 if worker.begins(work, waiting[-1]):
                     busy[worker] = waiting.pop()
-            wait([part for w in busy for part in (w.connection, w.process.sentinel)], timeout=_LOOK_SECONDS)
+            wait([part for worker in busy for part in worker.signs], timeout=_LOOK_SECONDS)
             for worker in list(busy):
                 if (outcome := worker.outcome(limit, deadline)) is not None:
                     task = busy.pop(worker)
@@ -65,14 +66,30 @@ def run_in_processes(
             worker.stop()
 
 
-class _Outcome(NamedTuple):
-    """Why a task was lost, if it was, and whether its worker can take another."""
+class ElsewhereError(UnembedError):
+    """What led to an error in another process, as its traceback there tells."""
+
+
+class _Told(NamedTuple):
+    """What a worker says of its task: how it ended, why, with which exit code and traceback, or with which result."""
+
+    kind: str
+    why: str | None = None
+    exit_code: int = 0
+    trace: str = ""
+    result: Any = None
+
+
+class Outcome(NamedTuple):
+    """What came of a task, why it was lost if it was, and whether its worker can take another."""
 
     lost: str | None
     usable: bool
+    result: Any = None
+    trace: str = ""
 
 
-class _Worker:
+class Worker:
     """One process that does one task after the other."""
 
     def __init__(self) -> None:
@@ -96,28 +113,46 @@ class _Worker:
             return False
         return True
 
-    def outcome(self, limit: float | None, deadline: float | None) -> _Outcome | None:
+    @property
+    def signs(self) -> tuple[Any, Any]:
+        """What to wait for: its messages and its end."""
+        return self.connection, self.process.sentinel
+
+    def ask(self, work: Callable[[Any], object], task: object, limit: float | None, deadline: float | None) -> Outcome:
+        """Do one task and wait for it."""
+        if not self.begins(work, task):
+            return Outcome(_ending(self.process.exitcode), usable=False)
+        while (outcome := self.outcome(limit, deadline)) is None:
+            wait(self.signs, timeout=_LOOK_SECONDS)
+        return outcome
+
+    def outcome(self, limit: float | None, deadline: float | None) -> Outcome | None:
         """How its task ended; None while it goes on."""
         alive = self.process.is_alive()  # asked before the messages are read, so that none is missed
         try:
             while self.connection.poll():
-                said, text = self.connection.recv()
-                if said == _ERROR:
-                    raise UnembedError(text)
-                if said != _BEGUN:
-                    return _Outcome(text, usable=True)
+                told: _Told = self.connection.recv()
+                if told.kind == _ERROR:
+                    error = UnembedError(told.why)
+                    error.exit_code = told.exit_code
+                    raise error from ElsewhereError(told.trace)
+                if told.kind != _BEGUN:
+                    return Outcome(told.why, usable=True, result=told.result, trace=told.trace)
                 self._begun = time.monotonic()
         except (EOFError, OSError):
             self.process.join(_LOOK_SECONDS)
             alive = False
         if not alive:
-            return _Outcome(_ending(self.process.exitcode), usable=False)
+            return Outcome(_ending(self.process.exitcode), usable=False)
         if limit is not None and self._begun is not None and time.monotonic() - self._begun > limit:
-            return _Outcome(f"stopped: it took longer than the limit of {limit:g} seconds", usable=False)
-        return _Outcome(OVER, usable=False) if _is_over(deadline) else None
+            return Outcome(f"stopped: it took longer than the limit of {limit:g} seconds", usable=False)
+        return Outcome(OVER, usable=False) if _is_over(deadline) else None
 
     def stop(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process and all that it has started, whatever they are doing."""
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # all gone, or it has not begun yet
+                os.killpg(self.process.pid, signal.SIGKILL)
         if self.process.is_alive():
             os.kill(self.process.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
             self.process.join()
@@ -138,6 +173,8 @@ def _ending(code: int | None) -> str:
 
 def _serve(connection: Connection, parent: int) -> None:
     """The life of a worker."""
+    if hasattr(os, "setsid"):
+        os.setsid()  # what it starts can then be ended with it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends its workers
     if sys.platform == "linux":
         import ctypes
@@ -150,14 +187,13 @@ def _serve(connection: Connection, parent: int) -> None:
     threading.Thread(target=_receive, args=(connection, tasks), daemon=True).start()
     while True:
         work, task = tasks.get()
-        connection.send((_BEGUN, None))
+        connection.send(_Told(_BEGUN))
         try:
-            work(task)
-            told: tuple[str, str | None] = (_DONE, None)
+            told = _Told(_DONE, result=work(task))
         except UnembedError as error:
-            told = (_ERROR, str(error))
+            told = _Told(_ERROR, str(error), error.exit_code, trace_of(error))
         except BaseException as error:
-            told = (_LOST, f"{type(error).__name__} in {place_of(error)}")
+            told = _Told(_LOST, f"{type(error).__name__} in {place_of(error)}", trace=trace_of(error))
         connection.send(told)
 
 

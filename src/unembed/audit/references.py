@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from unembed.artifacts import Artifacts
-from unembed.artifacts.encoders import ready_encoder
 from unembed.attacks import ATTACKS
-from unembed.audit.cell import CellResult, cause_of, made_for, placed_adversary, set_torch_threads
+from unembed.audit.apart import safe_encoder
+from unembed.audit.cell import CellResult, adversary_of, cause_of, made_for, set_torch_threads
+from unembed.audit.encoder_recipe import artifacts_in
 from unembed.audit.folder import RunFolder
-from unembed.audit.live import artifacts_in
 from unembed.audit.plan import Cell
 from unembed.audit.prepare import Progress, Sides, behind_cache, identify
 from unembed.audit.reference_encoders import ReferenceEncoder, ready_reference, reference_vectors
@@ -109,7 +109,7 @@ def open_references(spec: AuditSpec, sides: Sides, cells: list[Cell], key: str, 
             reference = opened.get(name) or ready_reference(name)
             if reference is None:
                 texts = _sample(sides.known[known], spec.seed).texts
-                encoder = behind_cache(spec, ready_encoder(name, {}, texts, artifacts))
+                encoder = behind_cache(spec, safe_encoder(name, {}, texts, artifacts, spec.run.cell_timeout))
                 identity = {"name": name, "key": identify(encoder, _sample(sides.target, spec.seed).texts)}
                 reference = ReferenceEncoder(name, identity, encoder)
                 if not callable(getattr(encoder, "fit", None)):
@@ -250,7 +250,7 @@ def _measure(task: ReferenceTask) -> Reference:
         target_vectors=load_vectors(vectors / "target"),
         known_vectors=load_vectors(vectors / "known"),
         encode=_no_queries,
-        adversary=placed_adversary(identity),
+        adversary=adversary_of(identity),
         seed=task.cell.deal_seed,
         groups=target.column(identity.group) if identity.group else None,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -24,18 +25,25 @@ from unembed.gate.validation import validate
 from unembed.strict import Strict
 from unembed.utility import UTILITY
 
-#: What may leave the machine, and which key goes with it: said by whoever runs the audit, not by the file.
+#: What may leave the machine, and which key goes with it: the person who runs the audit decides, not the file.
 _ONLY_OPTIONS = {"allow_remote": "--allow-remote", "api_key_env": "--encoder-option api_key_env=NAME"}
 
 
-def seconds_of(told: Any) -> Any:
-    """A time as people write it (``90``, ``90s``, ``10m``, ``1.5h``) in seconds; anything else is left alone."""
-    if isinstance(told, str) and (found := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", told)):
-        return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
-    return told
+def _in_units(**units: float) -> BeforeValidator:
+    """Numbers with a unit behind them (``90``, ``10m``), and 'none' for no limit; anything else is left alone."""
+
+    def number(told: Any) -> Any:
+        if isinstance(told, str) and told.strip().lower() == "none":
+            return math.inf
+        if isinstance(told, str) and (found := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]?)\s*", told.lower())):
+            return float(found[1]) * {"": 1.0, **units}[found[2]] if found[2] in {"", *units} else told
+        return told
+
+    return BeforeValidator(number)
 
 
-Seconds = Annotated[float, BeforeValidator(seconds_of)]
+Seconds = Annotated[float, _in_units(s=1, m=60, h=3600)]
+Bytes = Annotated[float, _in_units(k=2**10, m=2**20, g=2**30, t=2**40)]
 
 
 class DataSpec(Strict):
@@ -51,8 +59,10 @@ class DataSpec(Strict):
     encoding: str | None = None
     delimiter: str | None = None
     split: str | None = Field(default=None, description="split of a data set folder")
-    max_texts: int | None = Field(default=10_000, ge=4, description="sample at most so many; none: all")
-    chunk: int | None = Field(default=None, ge=1, description="cut texts into chunks of at most so many words")
+    max_texts: int | None = Field(
+        default=10_000, ge=4, description="largest number of texts, drawn at random; none: all"
+    )
+    chunk: int | None = Field(default=None, ge=1, description="cut texts into chunks of at most this many words")
     chunk_overlap: int | None = Field(default=None, ge=0, description="words that neighbouring chunks share")
     vectors: str | None = Field(default=None, description="file of vectors, one per row of texts")
     vectors_column: str | None = None
@@ -167,7 +177,7 @@ class UtilitySpec(Named):
 
 
 class RunSpec(Strict):
-    """How the audit is run; none of it changes a result."""
+    """How the audit is run; of all this only the budgets change a result, where they make the audit smaller."""
 
     jobs: int = Field(default=1, description="cells at a time; -1: one per core")
     backend: Literal["loky", "threading", "ray", "dask"] = "loky"
@@ -178,7 +188,13 @@ class RunSpec(Strict):
         default=None, gt=0, description="time after which a measurement is given up as failed; none: no limit"
     )
     budget: Seconds | None = Field(
-        default=None, gt=0, description="time after which no measurement begins or goes on; none: no limit"
+        default=None,
+        gt=0,
+        description="time for the whole audit: fewer texts are used if it would take longer, and no measurement "
+        'goes on past it; unless given, 30m for all of more than 10,000 texts (max_texts none); "none": no limit',
+    )
+    memory: Bytes | None = Field(
+        default=None, gt=2**30, description="memory for the whole audit: fewer texts are used if it would take more"
     )
 
     @model_validator(mode="after")
@@ -192,7 +208,7 @@ class RunSpec(Strict):
     @property
     def limited(self) -> bool:
         """Whether measurements may have to be ended."""
-        return self.cell_timeout is not None or self.budget is not None
+        return any(limit is not None and math.isfinite(limit) for limit in (self.cell_timeout, self.budget))
 
 
 class AuditSpec(Strict):
@@ -286,6 +302,12 @@ class AuditSpec(Strict):
         """Columns to be read beside the texts."""
         named = (*self.data.attributes, self.data.group, self.data.time, *(c for u in self.utility for c in u.columns))
         return list(dict.fromkeys(c for c in named if c))
+
+    @property
+    def what_is_measured(self) -> dict[str, Any]:
+        """All but what judges results or says where and how fast: none of that changes a measurement."""
+        beside = {"run", "policy", "baseline", "allow_unmeasured", "title", "samples", "references", "utility"}
+        return self.model_dump(mode="json", exclude=beside)
 
     @property
     def options(self) -> dict[str, Options]:

@@ -14,8 +14,6 @@ The cost is that of comparing all vectors of both sides, by matrix products.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +25,7 @@ from unembed.audit.prepare import ROWS_AT_ONCE, Progress, Sides, encode_sides
 from unembed.audit.workspace import load_vectors, save_corpus, save_vectors, save_vectors_in_parts
 from unembed.encoders.base import Encoder, Vectors
 from unembed.errors import CannotMeasureError
+from unembed.results.identity import digest_of
 from unembed.results.sealed import BrokenSealError, seal, unseal
 from unembed.writing import write_atomically
 
@@ -103,7 +102,7 @@ def remove_vector_twins(
 ) -> tuple[Sides, bool]:
     """The sides without vector twins, counted on the cards; and whether the work folder holds their vectors now.
 
-    Which rows are twins is remembered in the run folder: a run that is complete is then told so without encoding.
+    Which rows are twins is remembered in the run folder: so a complete run is recognised without encoding.
 
     Args:
         sides: Both sides as they were read.
@@ -131,8 +130,7 @@ def remove_vector_twins(
 def _key(sides: Sides, encoder: str) -> str:
     """One key for all that decides which rows are twins."""
     prints = {name: corpus.fingerprint for name, corpus in sides.known.items()}
-    payload = json.dumps([_VERSION, encoder, sides.target.fingerprint, prints], sort_keys=True)
-    return hashlib.sha256(payload.encode()).hexdigest()
+    return digest_of([_VERSION, encoder, sides.target.fingerprint, prints])
 
 
 def _remembered(path: Path, key: str) -> dict[str, list[int]] | None:

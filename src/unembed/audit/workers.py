@@ -53,12 +53,19 @@ def run_all(
 
     if spec.run.backend != "loky":
         yield from ((task, None) for task in _through_joblib(spec, work, tasks))
-    elif effective_n_jobs(spec.run.jobs) == 1 and not spec.run.limited and not any(map(_is_foreign, tasks)):
+    elif _may_stay_here(spec, tasks, deadline):
         for task in tasks:
             work(task)
             yield task, None
     else:
         yield from run_in_processes(work, tasks, effective_n_jobs(spec.run.jobs), spec.run.cell_timeout, deadline)
+
+
+def _may_stay_here(spec: AuditSpec, tasks: Sequence[OfCell], deadline: float | None) -> bool:
+    from joblib import effective_n_jobs
+
+    endless = deadline is None and not spec.run.limited
+    return endless and effective_n_jobs(spec.run.jobs) == 1 and not any(map(_is_foreign, tasks))
 
 
 def _is_foreign(task: OfCell) -> bool:

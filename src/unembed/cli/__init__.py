@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code (``unembed show exit-codes`` says what each means)."""
-    from unembed.cli.running import run
+    from unembed.cli.entry import run
 
     return run(argv)
 

@@ -13,16 +13,7 @@ def attack(flags: AttackFlags) -> int:
 
     The adversary is the insider unless --adversary says otherwise.
     """
-    from unembed.cli.carry_out import carry_out
-    from unembed.cli.output import Voice
+    from unembed.cli.auditing import run_as_flagged
     from unembed.cli.request import attack_request
 
-    spec, given = attack_request(flags)
-    return carry_out(
-        spec,
-        given,
-        outputs=flags.output or (),
-        voice=Voice(as_json=flags.as_json, quiet=flags.quiet),
-        dry_run=flags.dry_run,
-        exit_zero=flags.exit_zero,
-    )
+    return run_as_flagged(flags, *attack_request(flags))

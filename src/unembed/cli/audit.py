@@ -15,16 +15,7 @@ def audit(flags: AuditFlags) -> int:
     on where it stopped when the same command is run again. Settings come from options, from an audit file
     (TOML), or from both.
     """
-    from unembed.cli.carry_out import carry_out
-    from unembed.cli.output import Voice
+    from unembed.cli.auditing import run_as_flagged
     from unembed.cli.request import audit_request
 
-    spec, given = audit_request(flags)
-    return carry_out(
-        spec,
-        given,
-        outputs=flags.output or (),
-        voice=Voice(as_json=flags.as_json, quiet=flags.quiet),
-        dry_run=flags.dry_run,
-        exit_zero=flags.exit_zero,
-    )
+    return run_as_flagged(flags, *audit_request(flags))

@@ -55,7 +55,7 @@ def clear(
     shelves = EmbeddingCache(folder)
     if not yes:
         if not sys.stdin.isatty():
-            raise UsageError("nobody is here to ask: add --yes to clear the cache")
+            raise UsageError("there is no terminal to ask on: add --yes to clear the cache")
         typer.confirm(f"Remove vectors from {shelves.folder}?", abort=True, err=True)
     removed = shelves.clear(age)
     voice = Voice(as_json=as_json)

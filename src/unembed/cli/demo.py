@@ -27,8 +27,9 @@ def demo(
     Nobody in the messages exists, and nothing is sent anywhere.
     """
     from unembed.audit.spec import build_spec
-    from unembed.cli.carry_out import carry_out
+    from unembed.cli.auditing import run_and_report
     from unembed.cli.output import Voice
+    from unembed.cli.preflight import check_request
 
     given = {
         "title": "Demo: messages of invented customers",
@@ -44,7 +45,9 @@ def demo(
         "run": {"folder": str(out)},
     }
     voice = Voice(as_json=as_json, quiet=quiet)
-    code = carry_out(build_spec(given), given, outputs=[out / "report.md"], voice=voice)
+    spec, outputs = build_spec(given), [out / "report.md"]
+    check_request(spec, outputs)
+    code = run_and_report(spec, given, outputs=outputs, voice=voice)
     voice.line()
     voice.line("Next, with texts of your own: unembed audit --texts FILE --column NAME --quick")
     if open_report:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from unembed.audit.budget import seconds_for
 from unembed.audit.checking import endpoint_of
 from unembed.audit.execute import wanted_queries
 from unembed.audit.plan import Plan, ask, make_plan
@@ -16,7 +17,6 @@ from unembed.encoders.base import EncoderCard, is_white_box
 from unembed.encoders.blocks import text_hash
 from unembed.encoders.cache import blocks, full_card, inside
 from unembed.encoders.endpoint import CallEstimate, EndpointEncoder
-from unembed.errors import NothingRanError
 
 
 def plan_only(spec: AuditSpec, voice: Voice) -> int:
@@ -27,14 +27,12 @@ def plan_only(spec: AuditSpec, voice: Voice) -> int:
     card = full_card(encoder) if endpoint is None else _unasked(endpoint)
     asked = ask(spec, sides)
     plan = make_plan(spec, sides, asked, card, "not encoded", white_box=is_white_box(inside(encoder)))
-    if not plan.cells:
-        reasons = "; ".join(dict.fromkeys(s.reason for s in plan.skipped[:4]))
-        raise NothingRanError(f"nothing to run: {reasons}")
+    plan.check()
     queries = wanted_queries(spec, sides, asked, plan.cells)
     estimate = None
     if endpoint is not None:
         estimate = endpoint.estimate(*_calls(sides, queries, cached=not spec.run.no_cache))
-    _show(voice, sides, card, plan, queries, estimate, spec.references)
+    _show(voice, sides, card, plan, queries, estimate, spec)
     voice.data(
         {
             "dry_run": True,
@@ -81,7 +79,7 @@ def _show(
     plan: Plan,
     queries: dict[str, list[str]],
     estimate: CallEstimate | None,
-    names: list[str],
+    spec: AuditSpec,
 ) -> None:
     voice.line(f"{len(plan.cells)} measurements on {card.name}; nothing is run.")
     held = ", ".join(f"{len(v):,} {k}" for k, v in sides.known.items())
@@ -89,11 +87,13 @@ def _show(
     voice.line(f"Texts: {len(sides.target):,} under attack; known to adversaries: {held}; queries: {asked}.")
     if estimate is not None:
         voice.line(
-            f"Endpoint: about {estimate.requests:,} requests and {estimate.tokens:,} tokens; cost "
-            f"{_price(estimate.cost)}. What the cache holds already is not sent."
+            f"Endpoint: at least {estimate.requests:,} requests and {estimate.tokens:,} tokens, more where attacks ask "
+            f"as they go; cost {_price(estimate.cost)}. What the cache holds already is not sent."
         )
-    if names and any(takes_references(c) for c in plan.cells):
-        voice.line(f"References beside the findings: {', '.join(names)}.")
+    if (seconds := seconds_for(spec, next(c.rows for c in sides.cards if c.role == "corpus"))) is not None:
+        voice.line(f"A budget of {seconds / 60:.3g} minutes: fewer texts are used if all would take longer.")
+    if spec.references and any(takes_references(c) for c in plan.cells):
+        voice.line(f"References beside the findings: {', '.join(spec.references)}.")
     rows: list[tuple[Any, ...]] = [(n, c.identity.label) for n, c in enumerate(plan.cells, start=1)]
     voice.show(table(("", "Measurement"), rows, right=(0,)))
     if plan.skipped:

@@ -24,7 +24,9 @@ def fingerprint(
     signatures: Annotated[
         Path | None, typer.Option(help="Your file of signatures, used beside those that come with unembed.")
     ] = None,
-    false_alarm: Annotated[float, typer.Option(help="How often strangers may be given a name they don't have.")] = 0.01,
+    false_alarm: Annotated[
+        float, typer.Option(help="How often vectors of an unknown encoder may be given a name by mistake.")
+    ] = 0.01,
     learn: Annotated[
         str | None,
         typer.Option(help="Learn a signature under this name into --signatures.", rich_help_panel=_LEARN),
@@ -63,7 +65,7 @@ def fingerprint(
     if not files:
         return _known(voice, book)
     if len(files) > 1:
-        raise UsageError("one file of vectors at a time: whose they are is asked of all of them together")
+        raise UsageError("give one file of vectors at a time: all of its vectors are identified together")
     from unembed.attacks.fingerprint import identify
 
     _show(voice, identify(_rows(files[0], column), book, false_alarm=false_alarm))
@@ -131,16 +133,11 @@ def _learn(
 
 
 def _encoder(name: str, options: list[str], fit_on: str | None) -> Any:
+    from unembed.cli.request import name_and_value
     from unembed.corpora.readers import read_corpus_with_report
     from unembed.encoders import build_encoder
-    from unembed.errors import UsageError
 
-    given = {}
-    for option in options:
-        key, equals, value = option.partition("=")
-        if not equals or not key.strip():
-            raise UsageError(f"--encoder-option {option}: expected NAME=VALUE")
-        given[key.strip()] = value
+    given = dict(name_and_value(option, "--encoder-option") for option in options)
     texts = read_corpus_with_report(fit_on)[0].texts if fit_on else None
     return build_encoder(name, given, fit_texts=texts)
 

@@ -29,7 +29,9 @@ def gate(
     expires: Annotated[datetime | None, typer.Option(help="Last day of the acceptance.", formats=["%Y-%m-%d"])] = None,
     allow_unmeasured: Annotated[
         bool,
-        typer.Option("--allow-unmeasured", help="What could not be measured fails nothing, if anything else was."),
+        typer.Option(
+            "--allow-unmeasured", help="Don't fail because of what could not be measured, as long as something was."
+        ),
     ] = False,
     output: Annotated[
         list[Path] | None,

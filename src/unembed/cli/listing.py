@@ -14,7 +14,7 @@ def list_names(
         str | None,
         typer.Argument(
             help="encoders, games, attacks, defenses, utility, collections, generators, adversaries or papers; "
-            "all if not said.",
+            "all unless given.",
             show_default=False,
         ),
     ] = None,

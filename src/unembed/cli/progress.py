@@ -7,7 +7,7 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from unembed.cli.running import stop_if_interrupted
+from unembed.cli.entry import stop_if_interrupted
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

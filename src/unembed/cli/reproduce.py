@@ -17,7 +17,7 @@ def reproduce(
     experiment: Annotated[
         str | None,
         typer.Argument(
-            help="Experiment as paper/table2, or file.py:Class; all are listed if not said.", show_default=False
+            help="Experiment as paper/table2, or file.py:Class; without one, all are listed.", show_default=False
         ),
     ] = None,
     size: Annotated[

@@ -13,6 +13,34 @@ from unembed.games import GAMES
 from unembed.games.threat import USUAL
 
 _WHERE = "the options"
+#: Options that stand in the audit file under the same name: under [data], at its top, under [run].
+_OF_DATA = [
+    "texts",
+    "column",
+    "id",
+    "group",
+    "time",
+    "split",
+    "format",
+    "encoding",
+    "vectors",
+    "vectors_column",
+    "chunk",
+    "chunk_overlap",
+]
+_OF_THE_AUDIT = [
+    "share",
+    "max_targets",
+    "quick",
+    "repeats",
+    "seed",
+    "threads",
+    "device",
+    "title",
+    "samples",
+    "allow_unmeasured",
+]
+_OF_THE_RUN = ["jobs", "backend", "no_cache", "cell_timeout", "budget", "memory"]
 
 
 def audit_request(flags: AuditFlags) -> tuple[AuditSpec, dict[str, Any]]:
@@ -62,11 +90,9 @@ def _build(given: dict[str, Any], over: dict[str, Any], where: str) -> tuple[Aud
 def _overlay(flags: CommonFlags) -> dict[str, Any]:
     """What the options say, as the tables of an audit file."""
     over: dict[str, Any] = {}
-    for name in ("texts", "column", "id", "group", "time", "split", "format", "encoding", "vectors"):
+    for name in _OF_DATA:
         _put(over, getattr(flags, name), "data", name)
     _put(over, flags.attribute, "data", "attributes")
-    for name in ("vectors_column", "chunk", "chunk_overlap"):
-        _put(over, getattr(flags, name), "data", name)
     if flags.delimiter is not None:
         _put(over, "\t" if flags.delimiter in ("tab", "\\t") else flags.delimiter, "data", "delimiter")
     if flags.max_texts is not None:
@@ -74,7 +100,7 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
     _put(over, flags.encoder, "encoder", "name")
     _put(over, flags.fit_on, "encoder", "fit_on")
     for option in flags.encoder_option or []:
-        name, value = _pair(option, "--encoder-option")
+        name, value = name_and_value(option, "--encoder-option")
         if name in ("name", "fit_on"):
             raise UsageError(f"--encoder-option {name}: use --encoder or --fit-on")
         _put(over, value, "encoder", name)
@@ -87,7 +113,7 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
         for field, flag in options.flags.items():
             _put(over, getattr(flags, flag, None), section, field)
     for setting in flags.set_ or []:
-        name, value = _pair(setting, "--set")
+        name, value = name_and_value(setting, "--set")
         owner, dot, parameter = name.rpartition(".")
         if not dot or not owner:
             raise UsageError(f"--set {setting}: expected NAME.PARAM=VALUE, e.g. inversion/mlc.epochs=5")
@@ -95,20 +121,9 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
     _put(over, _named(flags.defense, "--defense"), "defenses")
     _put(over, _named(flags.utility, "--utility"), "utility")
     _put(over, None if flags.curve is None else _curve(flags.curve), "curve")
-    for name in (
-        "share",
-        "max_targets",
-        "quick",
-        "repeats",
-        "seed",
-        "threads",
-        "device",
-        "title",
-        "samples",
-        "allow_unmeasured",
-    ):
+    for name in _OF_THE_AUDIT:
         _put(over, getattr(flags, name), name)
-    for name in ("jobs", "backend", "no_cache", "cell_timeout", "budget"):
+    for name in _OF_THE_RUN:
         _put(over, getattr(flags, name), "run", name)
     _put(over, None if flags.cache is None else str(flags.cache), "run", "cache")
     _put(over, None if flags.out is None else str(flags.out), "run", "folder")
@@ -161,9 +176,9 @@ def _check_options(flags: CommonFlags) -> None:
 
 
 def _check_spec(spec: AuditSpec, data: dict[str, Any]) -> None:
-    """Settings that would have no effect: whoever gave them expects one."""
+    """Refuse settings that would have no effect, because the user expects one."""
     if spec.data.vectors and "encoder" in data:
-        raise UsageError("the vectors come from a file, so there is no encoder to choose: leave one out")
+        raise UsageError("the vectors come from a file, so no encoder can be chosen: leave one of the two out")
     if spec.data.vectors_column and not spec.data.vectors:
         raise UsageError("--vectors-column goes with --vectors")
     played = [GAMES.get(name).facts for name in spec.games]
@@ -188,7 +203,8 @@ def _put(target: dict[str, Any], value: Any, *path: str, even_none: bool = False
     target[path[-1]] = value
 
 
-def _pair(text: str, option: str) -> tuple[str, Any]:
+def name_and_value(text: str, option: str) -> tuple[str, Any]:
+    """What an option of the form NAME=VALUE says; lists and tables are written as JSON."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise UsageError(f"{option}: expected NAME=VALUE")  # not what was given: it may be a key
@@ -205,7 +221,9 @@ def _named(texts: list[str] | None, option: str) -> list[object] | None:
     if texts is None:
         return None
     steps = [[step.strip().split(",") for step in text.split(" then ")] for text in texts]
-    tables = [[{"name": n, **dict(_pair(s, f"{option} {n}") for s in given)} for n, *given in one] for one in steps]
+    tables = [
+        [{"name": n, **dict(name_and_value(s, f"{option} {n}") for s in given)} for n, *given in one] for one in steps
+    ]
     return [one if len(one) > 1 else one[0] for one in tables]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from unembed.audit.prepare import BUDGET
 from unembed.cli.output import Voice, nan_to_none, plain, table, text
 from unembed.report import coverage, usefulness
 from unembed.report.detection import would_have_found
@@ -54,7 +55,7 @@ def _show_references(voice: Voice, run: Run) -> None:
 
 
 def _show_reasons(voice: Voice, run: Run) -> None:
-    """Why a finding is no leak, and how small a leak would have been found: an empty hand must show what it held."""
+    """Why a finding is not a leak, and how small a leak would have been found."""
     lines = []
     for f in run.findings:
         if f.curve or f.status in ("leak", "yardstick"):
@@ -72,6 +73,7 @@ def _show_notes(voice: Voice, run: Run) -> None:
     notes = list(dict.fromkeys(f"{about}: {note}" for about, note in said))
     if advice := coverage.advice(run):
         notes.insert(0, f"{coverage.sentence(run)} {advice}")
+    notes[:0] = [f"{card.facts[BUDGET]}." for card in run.data if BUDGET in card.facts]
     if notes:
         voice.line("Notes:")
         _some_of(voice, notes)

@@ -124,6 +124,13 @@ class EndpointEncoder(Parametrised):
             )
         _ = self._url
 
+    def check_permission(self) -> None:
+        """Refuse to let texts leave this machine unless they may, without sending anything."""
+        if not self._is_loopback and not self.allow_remote:
+            raise RemoteNotAllowedError(
+                f"texts would be sent to {self._host}: add --allow-remote (in Python allow_remote=True) if they may"
+            )
+
     def estimate(self, *calls: Sequence[str], role: str = "document") -> CallEstimate:
         """Requests, tokens and price of these calls of ``encode`` on a new encoder, without sending anything."""
         requests, tokens = 1, _tokens(FINGERPRINT_SENTENCE)
@@ -215,10 +222,7 @@ class EndpointEncoder(Parametrised):
     @cached_property
     def _client(self) -> EndpointClient:
         self.check()
-        if not self._is_loopback and not self.allow_remote:
-            raise RemoteNotAllowedError(
-                f"texts would be sent to {self._host}: add --allow-remote (in Python allow_remote=True) if they may"
-            )
+        self.check_permission()
         return EndpointClient(
             url=self._url,
             model=self.model,

@@ -46,7 +46,7 @@ def judge(
 ) -> GateResult:
     """The policy's answer for a run: one outcome for each rule and finding, and the exit code.
 
-    With ``allow_unmeasured`` what could not be measured is told and fails nothing, except where a rule has nothing
+    With ``allow_unmeasured`` what could not be measured is reported and fails nothing, except where a rule has nothing
     else to go by.
     """
     held = judge_in_detail(run, policy, baseline, today=today)
@@ -84,7 +84,7 @@ def exit_code(run: Run, *, allow_unmeasured: bool = False) -> int:
 def unmeasured(run: Run) -> list[CellRecord | Finding]:
     """Cells without a finding, and findings that say nothing because their attack failed its own check.
 
-    What somebody who doesn't know a defense fails to find says nothing anyway; whoever knows it is measured beside.
+    What an adversary who doesn't know a defense fails to find says nothing; one who knows it is measured as well.
     """
     found = {f.cell for f in run.findings}
     lost = [c for c in run.cells if c.status == "failed" or c.key not in found]

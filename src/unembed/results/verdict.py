@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from unembed.results.schema import AdversaryCard, Finding, Level, Verdict
 
 _RANK: dict[Level, int] = {"none": 0, "unknown": 0, "low": 1, "moderate": 2, "high": 3}
-#: A stronger adversary's leak is told too when it is so many times as grave as the weakest one's.
+#: A stronger adversary's leak is mentioned too if its headroom is this many times the weakest one's.
 MUCH_MORE = 1.5
 NO_PROOF = "This is no proof of safety: it holds for these attacks, this much data and these adversaries."
 

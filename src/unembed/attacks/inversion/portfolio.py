@@ -41,6 +41,7 @@ class InversionPortfolio(Parametrised):
         section="3.2, eq. 8",
         departures="Ours: ridge regression to word indicators, nearest neighbours, look-up of columns and the network "
         "of inversion/mlp compete on held-back pairs; thresholds for content and function words are tuned there.",
+        version=2,
     )
 
     quick: bool = False

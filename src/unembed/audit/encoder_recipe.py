@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from unembed.artifacts import Artifacts
-from unembed.artifacts.encoders import EncoderRecipe, ready_encoder, recipe_for
+from unembed.artifacts.encoders import EncoderRecipe, recipe_for
+from unembed.audit.apart import safe_encoder
 from unembed.audit.prepare import Sides, learning_texts
 from unembed.audit.spec import AuditSpec
-from unembed.encoders import build_encoder, must_be_fitted, new_encoder
+from unembed.encoders import must_be_fitted, new_encoder
 from unembed.encoders.base import Encoder
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache
 from unembed.errors import CannotMeasureError
@@ -48,7 +49,7 @@ def save_recipe(spec: AuditSpec, sides: Sides, encoder: Encoder, work: Path) -> 
     write_atomically(work / _RECIPE, json.dumps(recipe, default=str))
 
 
-def live_encoder(work: Path) -> Encoder:
+def encoder_of_run(work: Path) -> Encoder:
     """The encoder of the run, behind its cache where it has one."""
     recipe = work / _RECIPE
     if not recipe.exists():
@@ -63,13 +64,13 @@ def _open(work: Path, stamp: int) -> Encoder:
         raise CannotMeasureError("not applicable: the fitted encoder has no save and load, so cells can't ask it")
     name, options, learnt = recipe["name"], recipe["options"], recipe["learnt"]
     if learnt is None:
-        return _behind_cache(build_encoder(name, options), recipe)
+        return _behind_cache(safe_encoder(name, options, (), None), recipe)
     return _behind_cache(artifacts_in(work.parent).get(EncoderRecipe(name, options, learnt)), recipe)
 
 
 def other_encoder(work: Path, name: str, options: dict[str, Any], fit_texts: Sequence[str]) -> Encoder:
     """Another encoder than the run's, behind the same cache."""
-    encoder = ready_encoder(name, options, fit_texts, artifacts_in(work.parent))
+    encoder = safe_encoder(name, options, fit_texts, artifacts_in(work.parent))
     return encoder if encoder.card.sparse else _behind_cache(encoder, _read(work))
 
 

@@ -1,4 +1,4 @@
-"""The way all auditing verbs go: check, run or only plan, write the reports, tell."""
+"""What all auditing verbs do: check, run or only plan, write the reports, say what was found."""
 
 from __future__ import annotations
 
@@ -9,29 +9,36 @@ from typing import Any
 from unembed.audit.execute import audit
 from unembed.audit.spec import AuditSpec
 from unembed.cli.dry_run import plan_only
+from unembed.cli.entry import command_line
+from unembed.cli.flags import CommonFlags
 from unembed.cli.output import Voice, complain
 from unembed.cli.preflight import check_request
 from unembed.cli.progress import Bar
-from unembed.cli.running import command_line
 from unembed.cli.summary import run_summary, show_files, show_run
 from unembed.gate.exit_codes import COULD_NOT_MEASURE
 from unembed.gate.judge import exit_code, unmeasured
 from unembed.report import write_report
 
 
-def carry_out(
+def run_as_flagged(flags: CommonFlags, spec: AuditSpec, given: dict[str, Any]) -> int:
+    """Run or only plan the audit that these options ask for."""
+    voice = Voice(as_json=flags.as_json, quiet=flags.quiet)
+    outputs = flags.output or ()
+    check_request(spec, outputs)
+    if flags.dry_run:
+        return plan_only(spec, voice)
+    return run_and_report(spec, given, outputs=outputs, voice=voice, exit_zero=flags.exit_zero)
+
+
+def run_and_report(
     spec: AuditSpec,
     given: dict[str, Any],
     *,
     outputs: Sequence[Path] = (),
     voice: Voice,
-    dry_run: bool = False,
     exit_zero: bool = False,
 ) -> int:
-    """Run an audit and write its reports; returns the exit code."""
-    check_request(spec, outputs)
-    if dry_run:
-        return plan_only(spec, voice)
+    """Run an audit, write its reports and tell; returns the exit code."""
     with Bar(quiet=voice.quiet) as bar:
         run, folder = audit(spec, spec_given=given, command=command_line(), progress=bar)
         written = [folder / "report.html", *outputs]
