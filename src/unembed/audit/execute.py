@@ -184,7 +184,7 @@ def _folder_name(spec: AuditSpec, sides: Sides) -> str:
     payload = json.dumps(
         [_what_is_measured(spec), sides.target.fingerprint, sides.known["inside"].fingerprint], sort_keys=True
     )
-    stem = "".join(c if c.isalnum() else "-" for c in Path(spec.data.texts).stem)[:40].strip("-") or "audit"
+    stem = "".join(c if c.isalnum() else "-" for c in Path(spec.data.shown).stem)[:40].strip("-") or "audit"
     shown = "-samples" if spec.samples else ""
     return f"{stem}-{hashlib.sha256(payload.encode()).hexdigest()[:8]}{shown}"
 

@@ -7,7 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from unembed.cli import attack, audit, cache, compare, demo, doctor, fingerprint, gate, listing, report, reproduce, show
+from unembed.cli import (
+    attack,
+    audit,
+    cache,
+    compare,
+    demo,
+    doctor,
+    fingerprint,
+    gate,
+    listing,
+    report,
+    reproduce,
+    show,
+    stores,
+)
 from unembed.errors import fenced
 
 MEASURE, RESULTS, LOOK = "Measure", "Results", "Look around"
@@ -59,5 +73,6 @@ _add("compare", compare.compare, compare.EXAMPLE, RESULTS)
 _add("gate", gate.gate, gate.EXAMPLE, RESULTS)
 _add("list", listing.list_names, listing.EXAMPLE, LOOK)
 _add("show", show.show, show.EXAMPLE, LOOK)
+_add("stores", stores.stores, stores.EXAMPLE, LOOK)
 _add("doctor", doctor.doctor, doctor.EXAMPLE, LOOK)
 app.add_typer(cache.cache, name="cache", rich_help_panel=LOOK)

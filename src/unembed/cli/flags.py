@@ -117,10 +117,21 @@ class TextFlags:
     vectors_column: Annotated[
         str | None, typer.Option(help="Column or array in the file of vectors.", rich_help_panel=VECTORS)
     ] = None
+    store: Annotated[
+        str | None,
+        typer.Option(
+            help="Vector store that holds vectors, and texts unless --texts gives them by id: KIND:PLACE/NAME; "
+            "'unembed stores' lists the kinds.",
+            metavar="URL",
+            rich_help_panel=VECTORS,
+        ),
+    ] = None
     allow_remote: Annotated[
         bool | None,
         typer.Option(
-            "--allow-remote", help="Let texts leave this machine (endpoint encoders).", rich_help_panel=VECTORS
+            "--allow-remote",
+            help="Let texts leave this machine (endpoint encoders), or ask a store on another one.",
+            rich_help_panel=VECTORS,
         ),
     ] = None
 

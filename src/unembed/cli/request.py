@@ -52,8 +52,8 @@ def attack_request(flags: AttackFlags) -> tuple[AuditSpec, dict[str, Any]]:
 
 def _build(given: dict[str, Any], over: dict[str, Any], where: str) -> tuple[AuditSpec, dict[str, Any]]:
     data = _take_over(given, over)
-    if "data" not in data or not isinstance(data["data"], dict) or "texts" not in data["data"]:
-        raise UsageError("no texts named: add --texts FILE, or 'texts' under [data] in an audit file")
+    if "data" not in data or not isinstance(data["data"], dict) or not {"texts", "store"} & set(data["data"]):
+        raise UsageError("no texts named: add --texts FILE or --store URL, or 'texts' under [data] in an audit file")
     spec = build_spec(data, where)
     _check_spec(spec, data)
     return spec, data
@@ -62,7 +62,7 @@ def _build(given: dict[str, Any], over: dict[str, Any], where: str) -> tuple[Aud
 def _overlay(flags: CommonFlags) -> dict[str, Any]:
     """What the options say, as the tables of an audit file."""
     over: dict[str, Any] = {}
-    for name in ("texts", "column", "id", "group", "time", "split", "format", "encoding", "vectors"):
+    for name in ("texts", "column", "id", "group", "time", "split", "format", "encoding", "vectors", "store"):
         _put(over, getattr(flags, name), "data", name)
     _put(over, flags.attribute, "data", "attributes")
     for name in ("vectors_column", "chunk", "chunk_overlap"):
@@ -79,7 +79,7 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
             raise UsageError(f"--encoder-option {name}: use --encoder or --fit-on")
         _put(over, value, "encoder", name)
     if flags.allow_remote:
-        _put(over, True, "encoder", "allow_remote")
+        _put(over, True, "data" if flags.store else "encoder", "allow_remote")
     _put(over, flags.external, "external", "texts")
     _put(over, flags.external_column, "external", "column")
     _put(over, flags.adversary, "adversaries")
@@ -134,12 +134,13 @@ def _take_over(given: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     for one, other in (("group", "time"), ("time", "group")):
         if one in new and other not in new:
             data.pop(other, None)
-    if "vectors" in new:
+    if "vectors" in new or "store" in new:
         kept.pop("encoder", None)
     if "name" in over.get("encoder", {}):
         kept.pop("encoder", None)
         data.pop("vectors", None)
         data.pop("vectors_column", None)
+        data.pop("store", None)
     if data or "data" in kept:
         kept["data"] = data if isinstance(kept.get("data", {}), dict) else kept["data"]
     if "policy" in over:
@@ -153,6 +154,9 @@ def _check_options(flags: CommonFlags) -> None:
         (flags.cache, "--cache", flags.no_cache, "--no-cache"),
         (flags.vectors, "--vectors", flags.encoder, "--encoder"),
         (flags.vectors, "--vectors", flags.encoder_option, "--encoder-option"),
+        (flags.store, "--store", flags.vectors, "--vectors"),
+        (flags.store, "--store", flags.encoder, "--encoder"),
+        (flags.store, "--store", flags.encoder_option, "--encoder-option"),
         (flags.group, "--group", flags.time, "--time"),
     )
     for one, first, other, second in pairs:
@@ -162,8 +166,8 @@ def _check_options(flags: CommonFlags) -> None:
 
 def _check_spec(spec: AuditSpec, data: dict[str, Any]) -> None:
     """Settings that would have no effect: whoever gave them expects one."""
-    if spec.data.vectors and "encoder" in data:
-        raise UsageError("the vectors come from a file, so there is no encoder to choose: leave one out")
+    if spec.data.has_vectors and "encoder" in data:
+        raise UsageError("the vectors come from a file or a store, so there is no encoder to choose: leave one out")
     if spec.data.vectors_column and not spec.data.vectors:
         raise UsageError("--vectors-column goes with --vectors")
     played = [GAMES.get(name).facts for name in spec.games]
@@ -174,7 +178,7 @@ def _check_spec(spec: AuditSpec, data: dict[str, Any]) -> None:
             raise UsageError(f"there are options for the game '{name}', but '{name}' is not played: add it")
     if data.get("curve") and not any(facts.curve for facts in played):
         raise UsageError("no game that is played has a curve over pairs: add one, or leave the curve out")
-    if "external" in data and (spec.data.vectors or all(who.inside for who in spec.cast)):
+    if "external" in data and (spec.data.has_vectors or all(who.inside for who in spec.cast)):
         raise UsageError("external text is for an outsider, and none is played here: leave it out")
     if spec.baseline and spec.policy is None:
         raise UsageError("a baseline accepts what a policy forbids: add --policy or --max-excess")
