@@ -36,14 +36,19 @@ def _kinds(voice: Voice) -> int:
     from unembed.cli.output import table
     from unembed.collections.stores import store_facts
 
-    found = []
-    for kind, facts in store_facts().items():
+    found: list[dict[str, Any]] = []
+    for facts in store_facts().values():
         there = facts.package is None or find_spec(facts.package) is not None
-        install = None if there else f"pip install 'unembed[{facts.extra}]'"
-        found.append({"kind": kind, "title": facts.title, "example": facts.example, "secret": facts.secret} | {
-            "installed": there,
-            "install": install,
-        })  # fmt: skip
+        found.append(
+            {
+                "kind": facts.kind,
+                "title": facts.title,
+                "example": facts.example,
+                "secret": facts.secret,
+                "installed": there,
+                "install": None if there else f"pip install 'unembed[{facts.extra}]'",
+            }
+        )
     rows = [(f["kind"], f["example"], f["secret"] or "", f["install"] or "installed") for f in found]
     voice.show(table(("Kind", "Address", "Password or key from", "Package"), rows))
     voice.data(found)

@@ -99,7 +99,10 @@ def sampled_vectors(store: Store, most: int, seed: int = 0) -> DenseVectors:
     rows = store.rows(sorted(ids, key=natural), vectors=True)
     if rows.vectors is None or not len(rows):
         raise CannotMeasureError(f"{store.describe().name} is empty: there is nothing to measure")
-    return rows.vectors if rows.missing is None else rows.vectors[~rows.missing]
+    vectors = rows.vectors if rows.missing is None else rows.vectors[~rows.missing]
+    if (bad := first_unusable(vectors)) is not None:
+        raise DataError(f"{store.describe().name}, a row among {len(vectors)} drawn: {bad[1]}")
+    return vectors
 
 
 def natural(one: str) -> tuple[int, int, str]:
@@ -115,8 +118,8 @@ def _text_column(told: Description, asked: str | None) -> str:
     if told.text is None:
         names = ", ".join(one.name for one in told.columns[:20]) or "none"
         raise CannotMeasureError(
-            f"{told.name}: no column of texts was found (columns: {names}), so nothing about texts can be measured: name "
-            "it with --column, or give texts by id with --texts FILE --id COLUMN; 'unembed stores' tells what vectors "
+            f"{told.name}: no column of texts was found (columns: {names}), so nothing about texts can be measured: "
+            "name it with --column, or give texts by id with --texts FILE --id COLUMN; 'unembed stores' tells what vectors "
             "alone give away"
         )
     return told.text

@@ -55,7 +55,7 @@ class DuckdbStore(Store):
                 [self._name],
             ).fetchall()
             empty = f"SELECT * FROM {self._from} LIMIT 0"  # noqa: S608 - names are quoted
-            schema = connection.execute(empty).to_arrow_table().schema
+            schema = connection.cursor().sql(empty).to_arrow_table().schema
         self._vectors = chosen_vectors(vector_columns(schema), options, self._name)
         key = keys[0][0][0] if len(keys) == 1 and len(keys[0][0]) == 1 else None
         self._id = chosen_id(schema.names, options, key, self._name)
@@ -125,7 +125,7 @@ class DuckdbStore(Store):
         where = f" WHERE {condition}" if condition else ""
         query = f"SELECT {', '.join(asked)} FROM {self._from}{where}"  # noqa: S608 - names are quoted, values bound
         with asking(self._name, self.facts):
-            for part in self._connection.cursor().execute(query, list(values)).to_arrow_reader(size):
+            for part in self._connection.cursor().sql(query, params=list(values)).to_arrow_reader(size):
                 for start in range(0, part.num_rows, size):
                     page = part.slice(start, size)
                     wanted = self._vectors if vectors else None

@@ -133,5 +133,4 @@ def _quoted(name: str) -> str:
 
 
 def _table_names(database: Any) -> list[str]:
-    found = database.table_names(limit=10_000)
-    return [str(name) for name in found]
+    return [str(name) for name in database.list_tables(limit=10_000).tables]

@@ -56,16 +56,17 @@ class SqliteStore(SqlStore):
         self._dimension: int | None = None
         self._dtype, self._metric = "float32", None
         names = [str(row[1]) for row in info]
+        kinds = {str(row[1]): self._declared(str(row[1]), str(row[2])) for row in info}
         known = self._vec0_columns() if self._is_vec0 else self._blob_columns(names)
         self._vectors = chosen_vectors(list(known), options, self._name)
         self._dtype, self._dimension, self._metric = known[self._vectors]
-        keys = [str(row[1]) for row in info if row[5]]
+        keys = [str(row[1]) for row in info if row[5]] or re.findall(r"(\w+)\s+\w+\s+primary\s+key", self._sql, re.I)
         self._id = chosen_id(names, options, keys[0] if len(keys) == 1 else None, self._name)
-        self._whole = {str(row[1]) for row in info if "INT" in str(row[2]).upper()}
+        self._whole = {name for name, kind in kinds.items() if "INT" in kind}
         self._fields = tuple(
-            Field(str(row[1]), _holds_text(str(row[2])), str(row[2]).lower() or "any")
-            for row in info
-            if row[1] not in (self._id, *known) and not self._is_hidden(str(row[1]))
+            Field(name, _holds_text(kind), kind.lower() or "any")
+            for name, kind in kinds.items()
+            if name not in (self._id, *known) and not self._is_hidden(name)
         )
         self._conditions = typed(options.conditions, self._fields, self._name)
 
@@ -160,6 +161,11 @@ class SqliteStore(SqlStore):
             elif isinstance(value, str) and re.match(r"\s*\[\s*[-+\d.]", value):
                 found[name] = "JSON", value.count(",") + 1, None
         return found
+
+    def _declared(self, name: str, told: str) -> str:
+        """The type of a column; a table of sqlite-vec says it in its definition alone."""
+        found = re.search(rf"[(,]\s*\+?{re.escape(name)}\s+(\w+)", self._sql) if self._is_vec0 else None
+        return (found[1] if found else told).upper()
 
     def _is_hidden(self, name: str) -> bool:
         """sqlite-vec adds columns to a query that are in no row."""
