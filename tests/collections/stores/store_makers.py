@@ -124,8 +124,8 @@ def sqlite_vec(folder, world):
     load_sqlite_vec()
     connection = sqlite3.connect(folder / "vec.db")
     connection.execute(
-        f"CREATE VIRTUAL TABLE notes USING vec0(id INTEGER PRIMARY KEY, embedding FLOAT[{WIDTH}] distance_metric=cosine, "
-        "topic INTEGER, +body TEXT)"
+        f"CREATE VIRTUAL TABLE notes USING vec0(id INTEGER PRIMARY KEY, embedding FLOAT[{WIDTH}] "
+        "distance_metric=cosine, topic INTEGER, +body TEXT)"
     )
     rows = [(i, v.tobytes(), t, text) for i, text, t, v in world.records()]
     connection.executemany("INSERT INTO notes (id, embedding, topic, body) VALUES (?, ?, ?, ?)", rows)
@@ -228,14 +228,14 @@ def safetensors(folder, world):
     return f"safetensors:{folder}/vectors.safetensors", None, None
 
 
-def pgvector(database, world, table="notes", kind=f"vector({WIDTH})"):
+def pgvector(database, world, table="notes", column=f"vector({WIDTH})"):
     """``database`` is the fixture of the running server."""
     import psycopg
 
     with psycopg.connect(database.address, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
         connection.execute(f"DROP TABLE IF EXISTS {table} CASCADE")
-        connection.execute(f"CREATE TABLE {table} (id bigint PRIMARY KEY, body text, topic int, embedding {kind})")
+        connection.execute(f"CREATE TABLE {table} (id bigint PRIMARY KEY, body text, topic int, embedding {column})")
         with connection.cursor() as cursor:
             cursor.executemany(
                 f"INSERT INTO {table} VALUES (%s, %s, %s, %s)",

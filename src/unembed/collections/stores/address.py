@@ -7,6 +7,7 @@ an address: addresses end up in shell histories, run folders and reports.
 from __future__ import annotations
 
 import ipaddress
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -50,9 +51,10 @@ class Address:
         """The machine that would be asked; None: a file or socket of this one."""
         if "://" not in self.place:
             return None
-        if self.options.host is not None:
-            return None if self.options.host.startswith("/") else self.options.host
-        return urlsplit(self.place).hostname or "localhost"
+        told = self.options.host or urlsplit(self.place).hostname
+        if told is None and self.kind == "pgvector":
+            told = os.environ.get("PGHOST")  # what the client falls back to
+        return None if told is None or told.startswith("/") else told
 
 
 def parse_address(url: str, kinds: dict[str, StoreFacts]) -> Address:

@@ -119,8 +119,8 @@ def _text_column(told: Description, asked: str | None) -> str:
         names = ", ".join(one.name for one in told.columns[:20]) or "none"
         raise CannotMeasureError(
             f"{told.name}: no column of texts was found (columns: {names}), so nothing about texts can be measured: "
-            "name it with --column, or give texts by id with --texts FILE --id COLUMN; 'unembed stores' tells what vectors "
-            "alone give away"
+            "name it with --column, or give texts by id with --texts FILE --id COLUMN; 'unembed stores' tells what "
+            "vectors alone give away"
         )
     return told.text
 
