@@ -65,4 +65,5 @@ def make(request, tmp_path):
             return pgvector(request.getfixturevalue("database"), records, **more)
         return MAKERS[kind](tmp_path, records, **more)
 
+    made.folder = tmp_path
     return made

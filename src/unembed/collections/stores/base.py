@@ -238,6 +238,7 @@ def fields_of(samples: Sequence[dict[str, Any]]) -> tuple[Field, ...]:
 _REFUSED = re.compile(
     r"unauthori[sz]ed|forbidden|authenticat|\b401\b|\b403\b|api.?key|permission ?denied|invalid token"
 )
+_HELD = re.compile(r"\block(ed|s)?\b|could not set lock|datadirlocked|already accessed|in use by another")
 _SLOW = re.compile(r"time.?out|timed out|deadline|querycancell?ed")
 _SILENT = re.compile(r"connect|refused|unavailable|unreachable|reset by peer|server closed|broken pipe|name or service")
 
@@ -255,6 +256,8 @@ def asking(what: str, facts: StoreFacts) -> Iterator[None]:
         said = f"{type(error).__name__} {error}".lower()
         if _REFUSED.search(said) and facts.secret:
             line = f"{what} refuses the user, password or key: set the environment variable {facts.secret}"
+        elif _HELD.search(said):
+            line = f"{what} is held by another process: end that, or copy the store and read the copy"
         elif _SLOW.search(said):
             line = f"{what} did not answer in time: run the same command again, or allow more with ?timeout=SECONDS"
         elif _SILENT.search(said):

@@ -164,9 +164,9 @@ def _drawn(store: Store, most: int | None, seed: int, among: frozenset[str] | No
         if most is not None and len(pool) > 4 * most:
             pool = sorted(pool)[:most]
     every = np.concatenate(marks) if marks else np.zeros(0, dtype=np.uint64)
-    values, counts = np.unique(every, return_counts=True)
-    if len(values) < len(every):
-        _check_unique(store, set(values[counts > 1].tolist()), key)
+    every.sort()
+    if len(again := every[1:][every[1:] == every[:-1]]):
+        _check_unique(store, set(again.tolist()), key)
     chosen = sorted(pool)
     return _Drawn([i for _, i in (chosen if most is None else chosen[:most])], len(every))
 

@@ -32,7 +32,7 @@ from unembed.collections.stores.base import (
 )
 from unembed.collections.stores.conditions import as_literal_sql, typed
 from unembed.corpora.readers.fields import Field
-from unembed.errors import UsageError
+from unembed.errors import DataError, UsageError
 
 #: Milvus' types of vectors, and how their numbers lie there.
 _VECTORS = {
@@ -59,7 +59,6 @@ class MilvusStore(Store):
 
     def __init__(self, client: Any, place: str, name: str | None, options: Options, *, own: bool = False) -> None:
         self._client, self._own, self._options = client, own, options
-        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it tells of what it overcomes, in many lines
         with asking(place, self.facts):
             known = [str(one) for one in client.list_collections()]
             self._name = chosen_name(known, name, "collection", place, self.facts.kind)
@@ -81,9 +80,22 @@ class MilvusStore(Store):
     def at(cls, place: str, name: str | None, options: Options) -> Store:
         """A collection of a server or of a file."""
         made = installed(cls.facts).MilvusClient
+        for noisy in (
+            "pymilvus",
+            "milvus_lite",
+        ):  # they tell of what they overcome, and of what is said here in one line
+            logging.getLogger(noisy).setLevel(logging.CRITICAL + 1)
         where = place if "://" in place else str(must_exist(place, cls.facts))
         with asking(where, cls.facts):
-            client = made(uri=where, token=os.environ.get(cls.facts.secret or "", ""), timeout=options.timeout)
+            try:
+                client = made(uri=where, token=os.environ.get(cls.facts.secret or "", ""), timeout=options.timeout)
+            except Exception as error:
+                if "open local milvus failed" not in str(error).lower():
+                    raise
+                raise DataError(
+                    f"{where} can't be opened: another process holds it (end that, or read a copy), or Milvus Lite "
+                    "did not make it"
+                ) from error
         try:
             return cls(client, where, name, options, own=True)
         except BaseException:
