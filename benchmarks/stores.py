@@ -176,7 +176,7 @@ def audit(url: str, folder: Path, kind: str, options: list[str]) -> tuple[Any, f
 
 
 def filled(kind: str) -> str:
-    """The address of a store that was filled in a process of its own: some clients hold a store as long as they live."""
+    """The address of a store, filled in a process of its own: some clients hold a store as long as they live."""
     command = [sys.executable, *sys.argv[:3], "--fill", kind]
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()[-1]
 

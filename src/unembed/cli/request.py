@@ -79,7 +79,7 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
             raise UsageError(f"--encoder-option {name}: use --encoder or --fit-on")
         _put(over, value, "encoder", name)
     if flags.allow_remote:
-        _put(over, True, "data" if flags.store else "encoder", "allow_remote")
+        _put(over, True, "encoder", "allow_remote")
     _put(over, flags.external, "external", "texts")
     _put(over, flags.external_column, "external", "column")
     _put(over, flags.adversary, "adversaries")
@@ -145,6 +145,10 @@ def _take_over(given: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
         kept["data"] = data if isinstance(kept.get("data", {}), dict) else kept["data"]
     if "policy" in over:
         kept.pop("policy", None)
+    if over.get("encoder") == {"allow_remote": True} and "store" in {**data, **new}:
+        # The permission is for the store: there is no encoder that could ask anybody.
+        over = {**over, "data": {**new, "allow_remote": True}}
+        del over["encoder"]
     return merge(kept, over)
 
 

@@ -268,22 +268,23 @@ class TestTexts:
         assert all(int(one) % 2 for one in found.corpus.ids)
 
 
+HOLDERS = {
+    "qdrant": "from qdrant_client import QdrantClient; held = QdrantClient(path=sys.argv[1])",
+    "milvus": "from pymilvus import MilvusClient; held = MilvusClient(sys.argv[1])",
+    "duckdb": "import duckdb; held = duckdb.connect(sys.argv[1])",
+}
+
+
 class TestHeld:
     """A store that another process holds is one line, whatever its client prints about it."""
 
-    OTHERS = {
-        "qdrant": "from qdrant_client import QdrantClient; held = QdrantClient(path=sys.argv[1])",
-        "milvus": "from pymilvus import MilvusClient; held = MilvusClient(sys.argv[1])",
-        "duckdb": "import duckdb; held = duckdb.connect(sys.argv[1])",
-    }
-
-    @pytest.mark.parametrize("kind", sorted(OTHERS))
+    @pytest.mark.parametrize("kind", sorted(HOLDERS))
     def test_it_says_so(self, kind, make, world, capfd):
         import subprocess
         import sys
 
         # Milvus Lite keeps a file open in the process that made it, so that process is another one.
-        maker = f"import sys; {self.OTHERS[kind]}; print('held', flush=True); sys.stdin.read()"
+        maker = f"import sys; {HOLDERS[kind]}; print('held', flush=True); sys.stdin.read()"
         url, _, _ = make(kind, world) if kind != "milvus" else (f"milvus:{make.folder}/held.db/notes", None, None)
         place = url.partition(":")[2].rpartition("/")[0]
         command = [sys.executable, "-c", maker, place]
