@@ -33,6 +33,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
     "encoder_option": (["layer=3"], "encoder.options", {"layer": "3"}),
     "fit_on": ("other.txt", "encoder.fit_on", "other.txt"),
     "vectors": ("v.npy", "data.vectors", "v.npy"),
+    "store": ("chroma:./store/notes", "data.store", "chroma:./store/notes"),
     "allow_remote": (True, "encoder.options", {"allow_remote": True}),
     "external": ("public.csv", "external.texts", "public.csv"),
     "external_column": ("body", "external.column", "body"),

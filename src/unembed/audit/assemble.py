@@ -60,7 +60,7 @@ def assemble(
     games = list(dict.fromkeys(c.identity.game.name for c in plan.cells))
     played = list(dict.fromkeys(c.identity.adversary for c in plan.cells))
     run = Run(
-        title=spec.title or f"{Path(spec.data.texts).name} · {card.name}",
+        title=spec.title or f"{spec.data.shown} · {card.name}",
         command=command,
         created_at=created,
         finished_at=now(),

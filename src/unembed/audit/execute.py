@@ -172,7 +172,7 @@ def _reusable(result: CellResult, spec: AuditSpec) -> bool:
 def _folder_name(spec: AuditSpec, parts: Sequence[Corpus]) -> str:
     """The same command on the same data gives the same folder, and so goes on where it stopped."""
     what = digest_of([spec.what_is_measured, *(corpus.fingerprint for corpus in parts)])
-    stem = "".join(c if c.isalnum() else "-" for c in Path(spec.data.texts).stem)[:40].strip("-") or "audit"
+    stem = "".join(c if c.isalnum() else "-" for c in Path(spec.data.shown).stem)[:40].strip("-") or "audit"
     shown = "-samples" if spec.samples else ""
     return f"{stem}-{what[:8]}{shown}"
 

@@ -150,7 +150,7 @@ def _wanted(spec: AuditSpec) -> Wanted:
     """What the audit wants of the collection under audit."""
     data = spec.data
     return Wanted(
-        place=data.texts,
+        place=data.texts or "",
         column=data.column,
         columns=tuple(spec.columns),
         id=data.id,
@@ -161,6 +161,8 @@ def _wanted(spec: AuditSpec) -> Wanted:
         max_rows=data.max_texts,
         vectors=data.vectors,
         vectors_column=data.vectors_column,
+        store=data.store,
+        allow_remote=data.allow_remote,
         seed=spec.seed,
     )
 

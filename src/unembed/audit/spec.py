@@ -49,7 +49,12 @@ Bytes = Annotated[float, _in_units(k=2**10, m=2**20, g=2**30, t=2**40)]
 class DataSpec(Strict):
     """The texts under audit."""
 
-    texts: str = Field(description="file or folder of texts, or generator:NAME for made-up ones")
+    texts: str | None = Field(
+        default=None,
+        description="file or folder of texts, or generator:NAME for made-up ones; not where a store has them",
+    )
+    store: str | None = Field(default=None, description="address of a vector store, such as chroma:PATH/COLLECTION")
+    allow_remote: bool = Field(default=False, description="whether a store on another machine may be asked")
     column: str | None = None
     id: str | None = None
     attributes: list[str] = Field(default_factory=list)
@@ -68,6 +73,14 @@ class DataSpec(Strict):
     vectors_column: str | None = None
 
     @model_validator(mode="after")
+    def _one_place(self) -> DataSpec:
+        if self.texts is None and self.store is None:
+            raise ValueError("no texts: name a file of texts, or a store that holds them")
+        if self.store is not None and self.vectors is not None:
+            raise ValueError("the vectors come from a store or from a file: leave one out")
+        return self
+
+    @model_validator(mode="after")
     def _one_split(self) -> DataSpec:
         if self.group and self.time:
             raise ValueError("split by group or by time, not both")
@@ -79,11 +92,23 @@ class DataSpec(Strict):
             if self.chunk_overlap is not None:
                 raise ValueError("an overlap of chunks goes with their length: add chunk")
             return self
-        if self.vectors is not None:
+        if self.has_vectors:
             raise ValueError("the vectors come from a file, one per text: a chunk of a text has none; leave chunk out")
         if self.chunk_overlap is not None and (problem := chunk_problem(self.chunk, self.chunk_overlap)):
             raise ValueError(problem)
         return self
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the vectors are there already, so that no encoder makes them."""
+        return self.vectors is not None or self.store is not None
+
+    @property
+    def shown(self) -> str:
+        """What a title calls it: the file, or the collection or table of a store."""
+        from unembed.collections.stores.address import shown
+
+        return shown(self.store) if self.store is not None else Path(self.texts or "").name
 
     @property
     def together(self) -> str | None:
@@ -359,9 +384,9 @@ def quick_numbers() -> dict[str, Any]:
 def read_audit_file(path: Path) -> dict[str, Any]:
     """The audit file as plain data; it may come from somebody else, so it can't say what leaves the machine."""
     data = read_toml(path, "audit file")
-    encoder = data.get("encoder")
+    sections = [data.get("encoder"), data.get("data")]
     for key, option in _ONLY_OPTIONS.items():
-        if isinstance(encoder, dict) and key in encoder:
+        if any(isinstance(one, dict) and key in one for one in sections):
             raise UsageError(f"{path}: a file can't decide about '{key}': take it out and add {option} to the command")
     return data
 

@@ -21,6 +21,7 @@ from unembed.cli import (
     report,
     reproduce,
     show,
+    stores,
 )
 from unembed.errors import fenced
 
@@ -73,6 +74,7 @@ _add("compare", compare.compare, compare.EXAMPLE, RESULTS)
 _add("gate", gate.gate, gate.EXAMPLE, RESULTS)
 _add("list", listing.list_names, listing.EXAMPLE, LOOK)
 _add("show", show.show, show.EXAMPLE, LOOK)
+_add("stores", stores.stores, stores.EXAMPLE, LOOK)
 _add("doctor", doctor.doctor, doctor.EXAMPLE, LOOK)
 app.add_typer(data.data, name="data", rich_help_panel=LOOK)
 app.add_typer(cache.cache, name="cache", rich_help_panel=LOOK)

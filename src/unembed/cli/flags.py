@@ -92,8 +92,19 @@ class TextFlags:
     )
     vectors: Annotated[str | None, vector_option("File of vectors, one per row of the texts, in their order.")] = None
     vectors_column: Annotated[str | None, vector_option("Column or array in the file of vectors.")] = None
+    store: Annotated[
+        str | None,
+        vector_option(
+            "Vector store that holds vectors, and texts unless --texts gives them by id: KIND:PLACE/NAME; "
+            "'unembed stores' lists the kinds.",
+            metavar="URL",
+        ),
+    ] = None
     allow_remote: Annotated[
-        bool | None, vector_option("Let texts leave this machine (endpoint encoders).", "--allow-remote")
+        bool | None,
+        vector_option(
+            "Let texts leave this machine (endpoint encoders), or ask a store on another one.", "--allow-remote"
+        ),
     ] = None
 
 

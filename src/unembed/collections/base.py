@@ -58,6 +58,10 @@ class Wanted:
     vectors: str | None = None
     vectors_column: str | None = None
     seed: int = 0
+    store: str | None = None
+    """The address of a store that holds the vectors; ``place`` is then a file of texts beside it, or empty."""
+    allow_remote: bool = False
+    """Whether a store on another machine may be asked."""
     purpose: str = "sample"
     """What rows are drawn for: two collections from one place need not be the same rows."""
 

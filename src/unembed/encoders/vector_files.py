@@ -182,7 +182,7 @@ def _parquet(path: Path, column: str | None) -> VectorTable:
     try:
         with parsing(_damaged(path)), parquet.ParquetFile(path) as file:
             schema = file.schema_arrow
-            lists = [f.name for f in schema if _is_list_of_numbers(f.type, arrow)]
+            lists = [f.name for f in schema if is_list_of_numbers(f.type)]
             if column is not None and column in schema.names and column not in lists:
                 kind = schema.field(column).type
                 raise DataError(f"{path}, column '{column}' holds {kind}: expected lists of numbers")
@@ -300,7 +300,9 @@ def _pick(names: Iterable[str], wanted: str | None, path: Path, kind: str) -> st
     raise DataError(f"{path} has {len(known)} candidates for the vectors; say which with column=: {known[:8]}")
 
 
-def _is_list_of_numbers(kind: Any, arrow: Any) -> bool:
-    types = arrow.types
+def is_list_of_numbers(kind: Any) -> bool:
+    """Whether an Arrow type can hold a vector per row."""
+    import pyarrow.types as types
+
     lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
     return bool(lists and (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)))

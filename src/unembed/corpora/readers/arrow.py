@@ -42,10 +42,11 @@ def fields(path: Path, options: ReadOptions) -> list[Field]:
             with _ipc(path) as reader:
                 schema = reader.schema
         check_names(schema.names, path.name)
-        return [Field(field.name, _is_text(field.type), str(field.type)[:40]) for field in schema]
+        return [Field(field.name, is_text(field.type), str(field.type)[:40]) for field in schema]
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type holds strings."""
     import pyarrow.types as types
 
     if types.is_dictionary(kind):
