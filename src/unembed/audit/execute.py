@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from unembed.audit.agreement import card_of_stored, check_agreement
 from unembed.audit.assemble import assemble
 from unembed.audit.cell import CellResult, Task, failed_cell
 from unembed.audit.checking import check_spec
@@ -111,6 +112,10 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
     card = full_card(encoder)
     progress("loading encoder", 1, 1)
     key = identify(encoder, sides.target.texts)
+    if sides.stored is not None and sides.can_encode:
+        card = card_of_stored(card, sides.stored)
+        sides = check_agreement(sides, encoder, spec.seed)
+        key = card.cache_key("document") or key
     white_box = is_white_box(inside(encoder))
     asked = ask(spec, sides)
     plan = make_plan(spec, sides, asked, card, key, white_box=white_box)
@@ -138,7 +143,7 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
         save_training(sides.training, work)
         save_seen(sides.seen, work / "target")
         encode_queries(encoder, wanted_queries(spec, sides, asked, missing), work, progress)
-        if sides.can_encode:
+        if sides.can_encode and sides.stored is None:
             inspect_vectors(inside(encoder), sides.target.texts, load_vectors(work / "target"))
         folder.event("encoded", encoder=card.name)
         tasks = _tasks(spec, folder, missing, work, card, sides)
@@ -170,7 +175,7 @@ def _work_name(spec: AuditSpec, sides: Sides, encoder: str) -> str:
 def _what_is_measured(spec: AuditSpec) -> dict[str, Any]:
     """The spec without what judges results or says where and how fast: none of that changes a measurement."""
     beside = {"run", "policy", "baseline", "allow_unmeasured", "title", "samples", "references", "utility"}
-    return spec.model_dump(mode="json", exclude=beside)
+    return {**spec.model_dump(mode="json", exclude=beside), "asks encoder": spec.asks_encoder}
 
 
 def _reusable(result: CellResult, spec: AuditSpec) -> bool:

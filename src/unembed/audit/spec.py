@@ -271,6 +271,11 @@ class AuditSpec(Strict):
         return self
 
     @property
+    def asks_encoder(self) -> bool:
+        """Whether texts can be encoded: with stored vectors only where the encoder that made them is named."""
+        return self.data.vectors is None or "encoder" in self.model_fields_set
+
+    @property
     def cast(self) -> list[Adversary]:
         """Who attacks, in the order given."""
         own = {a.name: a.adversary for a in self.adversary}
