@@ -138,7 +138,7 @@ BAD: dict[str, tuple[Make, str]] = {
     "truncated vectors": (lambda p: vectors(p, np.ones((36, 4)), keep=300), "cut short"),
     "vectors without dimensions": (lambda p: vectors(p, np.ones((36, 0))), "no vectors"),
     "one-dimensional vectors": (lambda p: vectors(p, np.ones(36)), "shape"),
-    "vectors and encoder": (lambda p: [*vectors(p, np.ones((36, 4))), "--encoder", "hashing"], "contradict"),
+    "vectors and encoder": (lambda p: [*vectors(p, np.ones((36, 4))), "--encoder", "hashing"], "4 dimensions"),
     "vectors column alone": (lambda p: good(p, "--vectors-column", "v"), "--vectors"),
     # names
     "unknown encoder": (lambda p: good(p, "--encoder", "minilmm"), "did you mean 'minilm'"),

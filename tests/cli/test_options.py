@@ -124,7 +124,8 @@ def test_options_win_over_the_audit_file(tmp_path: Path) -> None:
     assert spec.policy is not None
     assert [r.id for r in spec.policy.rules] == ["max-excess"]
     spec, _ = audit_request(AuditFlags(audit_file=file, vectors="v.npy"))
-    assert spec.encoder.options == {}
+    assert (spec.encoder.options, spec.asks_encoder) == ({"layer": 2}, True)
+    assert not audit_request(AuditFlags(texts="a.csv", vectors="v.npy"))[0].asks_encoder
 
 
 def test_a_size_that_must_be_found_goes_with_the_limit(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def _check_names(spec: AuditSpec) -> None:
             raise UsageError(f"attack '{attack}' plays the game '{played}': add it to the games (--game {played})")
     for defense in (step for steps in spec.chains for step in steps):
         DEFENSES.get(defense.name)
-    if not spec.data.has_vectors:
+    if spec.asks_encoder:
         base = spec.encoder.name.partition(":")[0]
         ENCODERS.get(base if base in ENCODERS and spec.encoder.name not in ENCODERS else spec.encoder.name)
     if (endpoint := endpoint_of(spec)) is not None:
@@ -44,7 +44,7 @@ def _check_names(spec: AuditSpec) -> None:
 
 def endpoint_of(spec: AuditSpec) -> EndpointEncoder | None:
     """The encoder, where it is an endpoint, which must not be asked anything yet."""
-    if spec.data.has_vectors or spec.encoder.name.partition(":")[0] != "endpoint":
+    if not spec.asks_encoder or spec.encoder.name.partition(":")[0] != "endpoint":
         return None
     made = build_encoder(spec.encoder.name, spec.encoder.options)
     return made if isinstance(made, EndpointEncoder) else None

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from unembed.audit.agreement import card_of_stored, check_agreement
 from unembed.audit.assemble import Outcome, assemble
 from unembed.audit.budget import may_be_too_many, seconds_for, within_budget
 from unembed.audit.cell import CellResult, Task, failed_cell
@@ -109,6 +110,10 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
     card = full_card(encoder)
     progress("loading encoder", 1, 1)
     key = identify(encoder, sides.target.texts)
+    if sides.stored is not None and sides.can_encode:
+        card = card_of_stored(card, sides.stored)
+        sides = check_agreement(sides, encoder, spec.seed)
+        key = card.cache_key("document") or key
     white_box = is_white_box(inside(encoder))
     asked = ask(spec, sides)
     plan = make_plan(spec, sides, asked, card, key, white_box=white_box)
@@ -135,7 +140,7 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
         save_training(sides.training, work)
         save_seen(sides.seen, work / "target")
         encode_queries(encoder, wanted_queries(spec, sides, asked, missing), work, progress)
-        if sides.can_encode:
+        if sides.can_encode and sides.stored is None:
             inspect_vectors(inside(encoder), sides.target.texts, load_vectors(work / "target"))
         folder.event("encoded", encoder=card.name)
         tasks = _tasks(spec, folder, missing, work, card, sides)

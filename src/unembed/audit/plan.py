@@ -172,10 +172,12 @@ def _repeats_another(adversary: Adversary, attack: AttackFacts, spec: AuditSpec,
 
 def _not_played(adversary: Adversary, sides: Sides, card: EncoderCard, white_box: bool) -> Skipped | None:
     if not adversary.inside and not sides.can_encode:
+        known = f"; the vectors look like those of {sides.looks_like}" if sides.looks_like else ""
         return Skipped(
             what="all attacks",
             adversary=adversary.name,
-            reason="the vectors were made elsewhere: without the encoder an outsider can't make pairs of their own",
+            reason="the vectors were made elsewhere: without the encoder an outsider can't make pairs of their own"
+            f"{known}; if you know it, name it with --encoder",
             missing=[Capability.QUERIES.value],
         )
     if Capability.WEIGHTS not in adversary.capabilities:

@@ -35,6 +35,8 @@ LEARNT = "texts the encoder learnt from"
 BUDGET = "budget"
 #: The part of the collection that insiders hold.
 INSIDE = "inside"
+#: Public text of another kind, which outsiders hold.
+EXTERNAL = "external"
 ROWS_AT_ONCE = 8192
 #: Told what goes on: (what, done, total).
 Progress = Callable[[str, int, int], None]
@@ -52,12 +54,14 @@ class Sides:
     can_encode: bool = True
     training: TrainingSide | None = None
     """Which texts the encoder itself learnt from, where that is known."""
+    looks_like: str | None = None
+    """The encoder that stored vectors look like, where none was named and one is known that fits."""
     seen: NDArray[np.int64] | None = None
     """Up to which character the encoder reads each target, where that is known and some are cut."""
 
     def known_to(self, adversary: Adversary) -> str:
         """Which corpus an adversary trains on."""
-        return INSIDE if adversary.inside else "external"
+        return INSIDE if adversary.inside else EXTERNAL
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ def read_texts(spec: AuditSpec) -> Texts:
             f"{corpus.name}: {len(corpus)} distinct text(s) left of {dropped.rows}; an audit needs at least 4, "
             "and some hundred to say anything"
         )
-    return Texts(corpus, facts, collection.stored, collection.can_encode)
+    return Texts(corpus, facts, collection.stored, collection.can_encode or spec.asks_encoder)
 
 
 def split_sides(spec: AuditSpec, texts: Texts) -> Sides:
@@ -141,9 +145,22 @@ def split_sides(spec: AuditSpec, texts: Texts) -> Sides:
     known = {INSIDE: split.adversary}
     if texts.can_encode and not all(adversary.inside for adversary in spec.cast):
         external, card = _read_external(spec, target)
-        known["external"] = external
+        known[EXTERNAL] = external
         cards.append(card)
-    return Sides(target, known, cards, texts.stored, texts.can_encode)
+    looks_like = None
+    if texts.stored is not None and not texts.can_encode:
+        looks_like = _looks_like(texts.stored, [*target.ids, *split.adversary.ids])
+    return Sides(target, known, cards, texts.stored, texts.can_encode, looks_like=looks_like)
+
+
+def _looks_like(stored: Stored, ids: Sequence[str]) -> str | None:
+    """The known encoder that made some vectors, by nothing but the vectors."""
+    from unembed.attacks.fingerprint import identify as identify_encoder
+    from unembed.attacks.fingerprint.identify import ENOUGH_VECTORS, MOST_VECTORS
+
+    if len(ids) < ENOUGH_VECTORS:
+        return None
+    return identify_encoder(stored.vectors_for(ids[:MOST_VECTORS])).name
 
 
 def _wanted(spec: AuditSpec) -> Wanted:
@@ -278,7 +295,7 @@ def encode_sides(sides: Sides, encoder: Encoder, work: Path, progress: Progress)
     corpora = {"target": sides.target, **sides.known}
     for name, corpus in corpora.items():
         save_corpus(corpus, work / f"{name}.parquet")
-        if sides.stored is not None:
+        if sides.stored is not None and name != EXTERNAL:
             _copy_stored(sides.stored, corpus, work / name, progress)
         else:
             save_vectors(encode_texts(encoder, corpus.texts, f"{name} texts", progress), work / name)

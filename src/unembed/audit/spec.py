@@ -312,6 +312,11 @@ class AuditSpec(Strict):
         return self
 
     @property
+    def asks_encoder(self) -> bool:
+        """Whether texts can be encoded: with stored vectors only where the encoder that made them is named."""
+        return not self.data.has_vectors or "name" in self.encoder.model_fields_set
+
+    @property
     def cast(self) -> list[Adversary]:
         """Who attacks, in the order given."""
         own = {a.name: a.adversary for a in self.adversary}
@@ -332,7 +337,7 @@ class AuditSpec(Strict):
     def what_is_measured(self) -> dict[str, Any]:
         """All but what judges results or says where and how fast: none of that changes a measurement."""
         beside = {"run", "policy", "baseline", "allow_unmeasured", "title", "samples", "references", "utility"}
-        return self.model_dump(mode="json", exclude=beside)
+        return {**self.model_dump(mode="json", exclude=beside), "asks encoder": self.asks_encoder}
 
     @property
     def options(self) -> dict[str, Options]:

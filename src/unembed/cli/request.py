@@ -150,13 +150,8 @@ def _take_over(given: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     for one, other in (("group", "time"), ("time", "group")):
         if one in new and other not in new:
             data.pop(other, None)
-    if "vectors" in new or "store" in new:
-        kept.pop("encoder", None)
     if "name" in over.get("encoder", {}):
         kept.pop("encoder", None)
-        data.pop("vectors", None)
-        data.pop("vectors_column", None)
-        data.pop("store", None)
     if data or "data" in kept:
         kept["data"] = data if isinstance(kept.get("data", {}), dict) else kept["data"]
     if "policy" in over:
@@ -172,11 +167,7 @@ def _check_options(flags: CommonFlags) -> None:
     pairs = (
         (flags.policy, "--policy", flags.max_excess, "--max-excess"),
         (flags.cache, "--cache", flags.no_cache, "--no-cache"),
-        (flags.vectors, "--vectors", flags.encoder, "--encoder"),
-        (flags.vectors, "--vectors", flags.encoder_option, "--encoder-option"),
         (flags.store, "--store", flags.vectors, "--vectors"),
-        (flags.store, "--store", flags.encoder, "--encoder"),
-        (flags.store, "--store", flags.encoder_option, "--encoder-option"),
         (flags.group, "--group", flags.time, "--time"),
     )
     for one, first, other, second in pairs:
@@ -186,10 +177,6 @@ def _check_options(flags: CommonFlags) -> None:
 
 def _check_spec(spec: AuditSpec, data: dict[str, Any]) -> None:
     """Refuse settings that would have no effect, because the user expects one."""
-    if spec.data.has_vectors and "encoder" in data:
-        raise UsageError(
-            "the vectors come from a file or a store, so no encoder can be chosen: leave one of the two out"
-        )
     if spec.data.vectors_column and not spec.data.vectors:
         raise UsageError("--vectors-column goes with --vectors")
     played = [GAMES.get(name).facts for name in spec.games]
@@ -200,7 +187,7 @@ def _check_spec(spec: AuditSpec, data: dict[str, Any]) -> None:
             raise UsageError(f"there are options for the game '{name}', but '{name}' is not played: add it")
     if data.get("curve") and not any(facts.curve for facts in played):
         raise UsageError("no game that is played has a curve over pairs: add one, or leave the curve out")
-    if "external" in data and (spec.data.has_vectors or all(who.inside for who in spec.cast)):
+    if "external" in data and (not spec.asks_encoder or all(who.inside for who in spec.cast)):
         raise UsageError("external text is for an outsider, and none is played here: leave it out")
     if spec.baseline and spec.policy is None:
         raise UsageError("a baseline accepts what a policy forbids: add --policy or --max-excess")
