@@ -15,10 +15,11 @@ from unembed.audit.checking import check_spec
 from unembed.audit.coverage import with_coverage
 from unembed.audit.folder import RunFolder, now
 from unembed.audit.inspection import inspect_vectors
-from unembed.audit.live import artifacts_in, save_recipe
+from unembed.audit.live import artifacts_in, encoders_here, save_recipe
 from unembed.audit.locking import locked
 from unembed.audit.plan import Asked, Cell, Plan, ask, deal_seed, make_plan
 from unembed.audit.prepare import (
+    Given,
     Progress,
     Sides,
     encode_queries,
@@ -58,16 +59,17 @@ def audit(
     spec_given: dict[str, Any] | None = None,
     command: str = "unembed audit",
     progress: Progress = _silent,
+    given: Given | None = None,
 ) -> tuple[Run, Path]:
     """Run an audit, or go on with one that was interrupted; returns the result and its folder."""
     started, began, created = time.perf_counter(), time.monotonic(), now()
     with fenced("a plug-in"):
         check_spec(spec)
         progress("reading texts", 0, 1)
-        sides = read_sides(spec)
+        sides = read_sides(spec, given)
         progress("reading texts", 1, 1)
         folder = RunFolder(Path(spec.run.folder) if spec.run.folder else DEFAULT_FOLDER / _folder_name(spec, sides))
-        with locked(folder.path):
+        with locked(folder.path), encoders_here(folder.work):
             folder.remove_abandoned()
             deadline = None if spec.run.budget is None else began + spec.run.budget
             found = _measured(spec, sides, folder, progress, deadline)

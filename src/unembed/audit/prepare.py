@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,12 @@ from unembed.artifacts import Artifacts
 from unembed.artifacts.encoders import ready_encoder
 from unembed.audit.spec import AuditSpec
 from unembed.audit.workspace import save_corpus, save_vectors, save_vectors_in_parts
-from unembed.collections import Stored, Wanted, open_collection
+from unembed.collections import Collection, Stored, Wanted, open_collection
 from unembed.corpora import duplicates, splits
 from unembed.corpora.chunks import ORIGIN, chunk_corpus, default_overlap
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.training import TrainingSide
-from unembed.encoders import must_be_fitted, new_encoder
+from unembed.encoders import build_encoder, must_be_fitted, new_encoder
 from unembed.encoders.base import DenseVectors, Encoder, EncoderCard, Vectors
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache, full_card
 from unembed.errors import CannotMeasureError, UsageError
@@ -33,9 +34,19 @@ from unembed.seeds import seed_for
 LEARNT = "texts the encoder learnt from"
 #: The part of the collection that insiders hold.
 INSIDE = "inside"
+#: Public text, of which no vector is stored.
+EXTERNAL = "external"
 ROWS_AT_ONCE = 8192
 #: Told what goes on: (what, done, total).
 Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a caller hands over as objects in the place of names; only the process that has them can use them."""
+
+    collection: Collection | None = None
+    encoder: Encoder | None = None
 
 
 @dataclass(frozen=True)
@@ -52,13 +63,15 @@ class Sides:
     """Which texts the encoder itself learnt from, where that is known."""
     seen: NDArray[np.int64] | None = None
     """Up to which character the encoder reads each target, where that is known and some are cut."""
+    encoder: Encoder | None = None
+    """The encoder, where it was given as an object."""
 
     def known_to(self, adversary: Adversary) -> str:
         """Which corpus an adversary trains on."""
-        return INSIDE if adversary.inside else "external"
+        return INSIDE if adversary.inside else EXTERNAL
 
 
-def read_sides(spec: AuditSpec) -> Sides:
+def read_sides(spec: AuditSpec, given: Given | None = None) -> Sides:
     """Read, drop duplicates, split so that no near-duplicate of a target is on the adversary's side."""
     for column in spec.data.attributes:
         if column in (spec.data.group, spec.data.time):
@@ -66,7 +79,8 @@ def read_sides(spec: AuditSpec) -> Sides:
                 f"can't split by '{column}': it is an attribute to infer, so both sides need its values; split by "
                 "document or by text instead"
             )
-    collection = open_collection(_wanted(spec))
+    given = given or Given()
+    collection = given.collection or open_collection(wanted_of(spec))
     corpus, facts = _chunked(spec, collection.corpus, dict(collection.facts))
     corpus, dropped = duplicates.drop_duplicates(corpus)
     facts["duplicates dropped"] = dropped.dropped
@@ -113,12 +127,12 @@ def read_sides(spec: AuditSpec) -> Sides:
     known = {"inside": split.adversary}
     if collection.can_encode and not all(adversary.inside for adversary in spec.cast):
         external, card = _read_external(spec, target)
-        known["external"] = external
+        known[EXTERNAL] = external
         cards.append(card)
-    return Sides(target, known, cards, collection.stored, collection.can_encode)
+    return Sides(target, known, cards, collection.stored, collection.can_encode, encoder=given.encoder)
 
 
-def _wanted(spec: AuditSpec) -> Wanted:
+def wanted_of(spec: AuditSpec) -> Wanted:
     """What the audit wants of the collection under audit."""
     data = spec.data
     return Wanted(
@@ -178,6 +192,10 @@ def open_encoder(spec: AuditSpec, sides: Sides, artifacts: Artifacts | None = No
     if sides.stored is not None and not sides.can_encode:
         return OnlyStored(sides.stored.card)
     texts = learning_texts(spec, sides)
+    if sides.encoder is not None:
+        # A copy learns: the caller's object stays as it was given.
+        given = copy(sides.encoder) if must_be_fitted(sides.encoder) else sides.encoder
+        return behind_cache(spec, build_encoder(given, fit_texts=texts))
     return behind_cache(spec, ready_encoder(spec.encoder.name, spec.encoder.options, texts, artifacts))
 
 
@@ -192,7 +210,9 @@ def training_side(spec: AuditSpec, sides: Sides) -> TrainingSide | None:
     """Which texts the encoder learnt from: as the user says, or those it is fitted on here; None: nobody knows."""
     if spec.training is not None:
         return TrainingSide.of(open_collection(Wanted(spec.training.texts, spec.training.column)).corpus.texts)
-    if not sides.can_encode or not must_be_fitted(new_encoder(spec.encoder.name, spec.encoder.options)):
+    if not sides.can_encode:
+        return None
+    if not must_be_fitted(sides.encoder or new_encoder(spec.encoder.name, spec.encoder.options)):
         return None
     return TrainingSide.of(learning_texts(spec, sides))
 
@@ -246,7 +266,7 @@ def encode_sides(sides: Sides, encoder: Encoder, work: Path, progress: Progress)
     corpora = {"target": sides.target, **sides.known}
     for name, corpus in corpora.items():
         save_corpus(corpus, work / f"{name}.parquet")
-        if sides.stored is not None:
+        if sides.stored is not None and name != EXTERNAL:
             _copy_stored(sides.stored, corpus, work / name, progress)
         else:
             save_vectors(encode_texts(encoder, corpus.texts, f"{name} texts", progress), work / name)

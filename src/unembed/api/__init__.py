@@ -1,0 +1,1 @@
+"""What ``import unembed`` offers: audits, single attacks and results, from lists, arrays, frames and files alike."""
