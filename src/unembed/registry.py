@@ -92,7 +92,7 @@ class Registry(Generic[T]):
 
     def __contains__(self, name: object) -> bool:
         self._see_plugins()
-        return name in self._targets
+        return name in self._targets or name in self._loaded
 
     def origin(self, name: str) -> str:
         """Where a name comes from: ``module:attr``, with the package for a plug-in."""
@@ -209,13 +209,17 @@ def source_digest(found: object, reference: str = "") -> str | None:
         except (TypeError, OSError):  # compiled, or typed into an interpreter
             typed |= _typed_in(part)
             continue
+        typed |= _typed_in(part, beside=True)
         files |= {Path(file)} if file else set()
     digests = sorted({hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()} | typed)
     return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else None
 
 
-def _typed_in(part: object) -> set[str]:
-    """A digest of the compiled methods of a class that no file holds, as one typed into a notebook."""
+def _typed_in(part: object, *, beside: bool = False) -> set[str]:
+    """A digest of the methods of a class that no file holds, as one typed into a notebook; none where a file does.
+
+    ``beside``: there is a file, but the class may have been typed beside it, as into a session that a script opened.
+    """
 
     def told(held: object) -> object:
         if isinstance(held, CodeType):
@@ -223,7 +227,10 @@ def _typed_in(part: object) -> set[str]:
         return sorted(map(repr, held)) if isinstance(held, frozenset) else repr(held)
 
     held = {name: inspect.unwrap(m) for name, m in vars(part).items() if callable(m)} if inspect.isclass(part) else {}
-    codes = {name: told(m.__code__) for name, m in held.items() if isinstance(m, FunctionType)}
+    own = {name: m.__code__ for name, m in held.items() if isinstance(m, FunctionType)}
+    if beside:  # what dataclasses write has no file either
+        own = {n: c for n, c in own.items() if c.co_filename != "<string>" and not Path(c.co_filename).is_file()}
+    codes = {name: told(code) for name, code in own.items()}
     return {hashlib.sha256(repr(sorted(codes.items())).encode()).hexdigest()} if codes else set()
 
 

@@ -70,7 +70,8 @@ def audit(
         defenses: Defenses to attack as well: names, dicts with parameters, classes, objects; a list of them is a chain.
         utility: What the vectors are good for: tasks by name, dict, class or object.
         policy: Limits that the run is held against, as for ``Run.gate``; the answer is ``run.result.gate``.
-        progress: None: shown in notebooks and terminals. False: silent. Or a function of (what, done, total).
+        progress: None: shown in notebooks and terminals. True: in logs too. False: silent. Or a function of (what,
+            done, total).
         more: Every other key of the audit file: ``max_targets=500``, ``keyword=["flood"]``, ``params={…}``, ``jobs=2``.
 
     Raises:

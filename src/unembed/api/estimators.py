@@ -110,7 +110,7 @@ class ArrayAttack:
     def predict(self, Z: Any) -> Any:
         """What the attack says of each row.
 
-        Words with confidences, labels, numbers, or for keywords yes and no, in a column for each where there are several.
+        Words with confidences, labels, numbers, or for keywords yes and no, in a column each where there are several.
         """
         said = self._said(Z)
         if self._originals:

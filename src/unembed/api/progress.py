@@ -16,9 +16,15 @@ def _silent(what: str, done: int, total: int) -> None:
     pass
 
 
+def _line(what: str, done: int, total: int) -> None:
+    """For a log: a line for whatever is done."""
+    if done == total:
+        sys.stderr.write(f"unembed: {what}: {total:,} done\n")
+
+
 @contextmanager
 def shown(wanted: bool | Progress | None) -> Iterator[Progress]:
-    """What to tell progress to. None: shown in notebooks and terminals; False: silent; or a function of one's own."""
+    """What to tell progress to. None: in notebooks and terminals; True: in logs too; False: silent; or a function."""
     if wanted is False:
         yield _silent
     elif callable(wanted):
@@ -26,11 +32,11 @@ def shown(wanted: bool | Progress | None) -> Iterator[Progress]:
     elif _in_notebook():
         with _notebook() as tell:
             yield tell
-    elif wanted or (sys.stderr.isatty() and not os.environ.get("CI")):
+    elif sys.stderr.isatty() and (wanted or not os.environ.get("CI")):
         with _terminal() as tell:
             yield tell
     else:
-        yield _silent
+        yield _line if wanted else _silent
 
 
 def _in_notebook() -> bool:
