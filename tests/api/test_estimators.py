@@ -5,8 +5,11 @@ import pytest
 
 import unembed
 from unembed.attacks import ATTACKS
+from unembed.attacks.base import AttackFacts
 from unembed.encoders.bag_of_words import HashingEncoder
 from unembed.errors import CannotMeasureError, DataError, UnknownNameError, UsageError
+from unembed.games.threat import Capability
+from unembed.params import Parametrised
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +45,7 @@ def plain():
 
 def test_words_come_back_with_confidences(plain):
     X, texts = plain
-    said = unembed.attack("inversion/mlc", seed=1).fit(X[:200], texts[:200]).predict(X[200:])
+    said = unembed.attack("inversion/portfolio", seed=1).fit(X[:200], texts[:200]).predict(X[200:])
     assert len(said) == 100
     for words in said:
         assert [c for _, c in words] == sorted((c for _, c in words), reverse=True)
@@ -103,9 +106,32 @@ def test_keywords_are_put_into_texts_where_the_encoder_can_be_asked(counts, text
     assert asked.predict(dense_hashing(["There is a volcano in my garden.", "There is a printer."])).tolist()[0]
 
 
-def test_an_attack_that_reads_texts_is_given_texts(texts, topics):
-    reader = unembed.attack("attribute/textcnn", seed=0).fit(texts[:120], topics[:120])
-    assert set(reader.predict(texts[120:])) <= set(topics)
+class Reader(Parametrised):
+    """Reads the texts themselves."""
+
+    facts = AttackFacts(
+        name="attribute/reader",
+        game="attribute",
+        title="A reader",
+        requires=frozenset({Capability.TEXTS, Capability.LABELS}),
+        cost="seconds",
+    )
+    seed: int = 0
+
+    def fit(self, knowledge):
+        self.of_ = {text.split()[0]: label for text, label in zip(knowledge.vectors, knowledge.labels, strict=True)}
+        self.classes_ = len(knowledge.classes)
+        return self
+
+    def run(self, vectors):
+        return np.eye(self.classes_)[[self.of_.get(text.split()[0], 0) for text in vectors]]
+
+
+def test_an_attack_that_reads_texts_is_given_texts():
+    texts, labels = ["red one", "blue two", "red three", "blue four"], ["r", "b", "r", "b"]
+    assert unembed.attack(Reader).fit(texts, labels).predict(["blue sky", "red sea"]).tolist() == ["b", "r"]
+    with pytest.raises(UsageError, match="reads texts in place of vectors"):
+        unembed.attack(Reader).fit(np.zeros((4, 2)), labels)
 
 
 @pytest.mark.parametrize("name", [n for n in ATTACKS if ATTACKS.get(n).facts.game in ("pattern", "fingerprint")])

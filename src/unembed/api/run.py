@@ -54,6 +54,9 @@ class Chart:
     def __str__(self) -> str:
         return self.svg
 
+    def __repr__(self) -> str:
+        return f"<unembed.Chart: {len(self.svg):,} characters of SVG>"
+
     def _repr_svg_(self) -> str:
         return self.svg
 
@@ -98,7 +101,8 @@ class Run:
         return self.result.utility
 
     def __repr__(self) -> str:
-        return f"<unembed.Run: {len(self.findings)} findings. {self.verdict.sentence}>"
+        count = len(self.findings)
+        return f"<unembed.Run: {count} finding{'' if count == 1 else 's'}. {self.verdict.sentence}>"
 
     def _repr_html_(self) -> str:
         from unembed.api.showing import run_html
