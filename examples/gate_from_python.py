@@ -9,11 +9,10 @@ import datetime
 import tempfile
 from pathlib import Path
 
-from unembed.audit.execute import audit
-from unembed.audit.spec import build_spec
-from unembed.gate import Policy, judge, write_baseline
+import unembed
+from unembed.gate import write_baseline
 
-POLICY = Policy.model_validate(
+POLICY = unembed.Policy.model_validate(
     {
         "rules": [
             {"id": "topic-stays-private", "game": "attribute", "subject": "topic", "max": 0.05},
@@ -26,36 +25,31 @@ POLICY = Policy.model_validate(
 def main() -> None:
     """Judge one run twice: without and with a baseline that accepts what was found."""
     with tempfile.TemporaryDirectory() as folder:
-        spec = build_spec(
-            {
-                "data": {
-                    "texts": "generator:messages",
-                    "max_texts": 600,
-                    "attributes": ["topic"],
-                    "group": "document",
-                },
-                "encoder": {"name": "lsa", "components": 100},
-                "adversaries": ["insider"],
-                "games": ["keyword", "attribute"],
-                "threads": 1,
-                "run": {"folder": folder, "no_cache": True},
-            }
+        messages = unembed.open_collection("generator:messages", rows=600)
+        run = unembed.audit(
+            messages,
+            encoder={"name": "lsa", "components": 100},
+            attributes="topic",
+            groups="document",
+            adversaries="insider",
+            games=["keyword", "attribute"],
+            threads=1,
         )
-        run, path = audit(spec)
-        answer = judge(run, POLICY)
+        answer = run.gate(POLICY)
         for outcome in answer.outcomes:
             print(f"{outcome.outcome:10} {outcome.rule}: {outcome.message}")
         print("exit code", answer.exit_code)
 
         today = datetime.date.today()
-        accepted = write_baseline(
-            run,
+        accepted = Path(folder) / "accepted.toml"
+        write_baseline(
+            run.result,
             POLICY,
-            Path(path) / "accepted.toml",
+            accepted,
             reason="internal index; owners of the texts agreed",
             expires=today + datetime.timedelta(days=90),
         )
-        print("exit code with the baseline", judge(run, POLICY, accepted).exit_code)
+        print("exit code with the baseline", run.gate(POLICY, baseline=accepted).exit_code)
 
 
 if __name__ == "__main__":

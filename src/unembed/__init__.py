@@ -1,7 +1,101 @@
-"""unembed: what text vectors give away, to whom, at what price, and what stops it."""
+"""unembed: what text vectors give away, to whom, at what price, and what stops it.
+
+What is listed in ``__all__`` is the interface; everything else may change. Names are loaded on first use.
+"""
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 from unembed._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from unembed.api.auditing import audit
+    from unembed.api.catalogue import available
+    from unembed.api.estimators import ArrayAttack, attack, measure
+    from unembed.api.opening import encoder, open_collection
+    from unembed.api.run import Chart, Gate, Run, load_run
+    from unembed.collections.base import Collection
+    from unembed.errors import UnembedError, UnembedWarning
+    from unembed.gate.policy import Policy
+    from unembed.results.schema import Finding
+
+#: Where each name is defined.
+_WHERE = {
+    "audit": "unembed.api.auditing",
+    "measure": "unembed.api.estimators",
+    "attack": "unembed.api.estimators",
+    "encoder": "unembed.api.opening",
+    "open_collection": "unembed.api.opening",
+    "available": "unembed.api.catalogue",
+    "load_run": "unembed.api.run",
+    "Run": "unembed.api.run",
+    "Gate": "unembed.api.run",
+    "Chart": "unembed.api.run",
+    "ArrayAttack": "unembed.api.estimators",
+    "Finding": "unembed.results.schema",
+    "Policy": "unembed.gate.policy",
+    "Collection": "unembed.collections.base",
+    "UnembedError": "unembed.errors",
+    "UnembedWarning": "unembed.errors",
+}
+
+__all__ = [
+    "ArrayAttack",
+    "Chart",
+    "Collection",
+    "Finding",
+    "Gate",
+    "Policy",
+    "Run",
+    "UnembedError",
+    "UnembedWarning",
+    "__version__",
+    "attack",
+    "audit",
+    "available",
+    "encoder",
+    "load_run",
+    "measure",
+    "open_collection",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'unembed' has no attribute '{name}'")
+    found = getattr(import_module(_WHERE[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
+
+
+class _AuditRoom(ModuleType):
+    """The room ``unembed.audit``, which Python puts where the function of that name belongs: it can be called."""
+
+    def __call__(self, *given: Any, **more: Any) -> Any:
+        return self._audit(*given, **more)
+
+    @property
+    def _audit(self) -> Any:
+        return import_module(_WHERE["audit"]).audit
+
+    @property
+    def __signature__(self) -> Any:
+        import inspect
+
+        return inspect.signature(self._audit)
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        return str(self._audit.__doc__)
+
+
+import_module("unembed.audit")
+sys.modules["unembed.audit"].__class__ = _AuditRoom

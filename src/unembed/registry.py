@@ -15,8 +15,10 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Generic, TypeVar
 
 from unembed.errors import PluginError, UnembedWarning, UnknownNameError
@@ -90,7 +92,7 @@ class Registry(Generic[T]):
 
     def __contains__(self, name: object) -> bool:
         self._see_plugins()
-        return name in self._targets
+        return name in self._targets or name in self._loaded
 
     def origin(self, name: str) -> str:
         """Where a name comes from: ``module:attr``, with the package for a plug-in."""
@@ -108,6 +110,22 @@ class Registry(Generic[T]):
                     f"{self.kind} '{name}' is already registered by {self._origin_of(self._targets[name])}"
                 )
             self._targets[name] = target
+
+    @contextmanager
+    def lending(self, name: str, found: object) -> Iterator[None]:
+        """An object that is found under a name while this lasts, as one typed into a notebook; not listed."""
+        with self._lock:
+            if name in self and self.get(name) is not found:
+                raise PluginError(
+                    f"{self.kind} '{name}' is already registered by {self.origin(name)}: give yours another name"
+                )
+            lent = name not in self._loaded
+            self._loaded[name] = self._checked(name, found)
+        try:
+            yield
+        finally:
+            if lent:
+                del self._loaded[name]
 
     def get(self, name: str) -> T:
         """The object behind a name or behind ``path/to/file.py:Name``."""
@@ -181,6 +199,7 @@ def source_digest(found: object, reference: str = "") -> str | None:
     must not be taken for those of the old one.
     """
     files = {Path(reference.rpartition(":")[0]).expanduser()} if ".py:" in reference else set()
+    typed: set[str] = set()
     for part in found.__mro__ if isinstance(found, type) else (found,):
         room = str(getattr(part, "__module__", "")).partition(".")[0]
         if room == "unembed" or room in sys.stdlib_module_names:
@@ -188,10 +207,31 @@ def source_digest(found: object, reference: str = "") -> str | None:
         try:
             file = inspect.getsourcefile(part)  # type: ignore[arg-type]
         except (TypeError, OSError):  # compiled, or typed into an interpreter
+            typed |= _typed_in(part)
             continue
+        typed |= _typed_in(part, beside=True)
         files |= {Path(file)} if file else set()
-    digests = sorted({hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()})
+    digests = sorted({hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()} | typed)
     return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else None
+
+
+def _typed_in(part: object, *, beside: bool = False) -> set[str]:
+    """A digest of the methods of a class that no file holds, as one typed into a notebook; none where a file does.
+
+    ``beside``: there is a file, but the class may have been typed beside it, as into a session that a script opened.
+    """
+
+    def told(held: object) -> object:
+        if isinstance(held, CodeType):
+            return [held.co_name, held.co_code.hex(), held.co_names, [told(c) for c in held.co_consts]]
+        return sorted(map(repr, held)) if isinstance(held, frozenset) else repr(held)
+
+    held = {name: inspect.unwrap(m) for name, m in vars(part).items() if callable(m)} if inspect.isclass(part) else {}
+    own = {name: m.__code__ for name, m in held.items() if isinstance(m, FunctionType)}
+    if beside:  # what dataclasses write has no file either
+        own = {n: c for n, c in own.items() if c.co_filename != "<string>" and not Path(c.co_filename).is_file()}
+    codes = {name: told(code) for name, code in own.items()}
+    return {hashlib.sha256(repr(sorted(codes.items())).encode()).hexdigest()} if codes else set()
 
 
 def _load_from_file(reference: str) -> object:

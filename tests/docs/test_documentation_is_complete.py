@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import typer
 from pydantic import BaseModel
 
+import unembed
 from unembed.attacks import ATTACKS
 from unembed.audit.spec import whole_spec
 from unembed.cli.app import app
@@ -153,6 +155,16 @@ def test_names_are_in_the_reference() -> None:
     text = (DOCS / "reference" / "names.md").read_text(encoding="utf-8")
     names = {n for registry in registries().values() for n in built_in(registry)} | set(ADVERSARIES) | set(PAPERS)
     assert not [n for n in sorted(names) if f"`{n}`" not in text]
+
+
+def test_python_names_are_in_the_reference() -> None:
+    text = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    shown = dict(re.findall(r"^::: (\S+)\n    options:\n      heading: unembed\.(\w+)$", text, re.M))
+    assert set(shown.values()) | {"__version__"} == set(unembed.__all__)
+    assert "`unembed.__version__`" in text
+    for place, name in shown.items():
+        module, _, defined = place.rpartition(".")
+        assert getattr(import_module(module), defined) is unembed.__getattr__(name), place
 
 
 def test_exit_codes_and_capabilities_are_in_the_reference() -> None:

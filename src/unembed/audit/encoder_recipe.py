@@ -8,7 +8,8 @@ fitted in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from unembed.errors import CannotMeasureError
 from unembed.writing import write_atomically
 
 _RECIPE = "encoder.json"
+#: Encoders that were given as objects, by the work folder of their audit.
+_here: dict[Path, Encoder] = {}
 
 
 def artifacts_in(work_folder: Path) -> Artifacts:
@@ -37,6 +40,11 @@ def save_recipe(spec: AuditSpec, sides: Sides, encoder: Encoder, work: Path) -> 
     if not sides.can_encode:
         return
     name, options = spec.encoder.name, spec.encoder.options
+    if sides.encoder is not None:
+        _here[work.resolve()] = encoder
+        told = {"name": name, "can be opened": False, "cached": isinstance(encoder, CachedEncoder)}
+        write_atomically(work / _RECIPE, json.dumps({**told, "cache": spec.run.cache}))
+        return
     fitted = recipe_for(name, options, learning_texts(spec, sides))
     recipe = {
         "name": name,
@@ -49,9 +57,21 @@ def save_recipe(spec: AuditSpec, sides: Sides, encoder: Encoder, work: Path) -> 
     write_atomically(work / _RECIPE, json.dumps(recipe, default=str))
 
 
+@contextmanager
+def encoders_here(work_folder: Path) -> Iterator[None]:
+    """While it lasts, encoders that were given as objects can be asked by cells that run in this process."""
+    try:
+        yield
+    finally:
+        for work in [work for work in _here if work.parent == work_folder.resolve()]:
+            del _here[work]
+
+
 def encoder_of_run(work: Path) -> Encoder:
     """The encoder of the run, behind its cache where it has one."""
     recipe = work / _RECIPE
+    if (given := _here.get(work.resolve())) is not None:
+        return given
     if not recipe.exists():
         raise CannotMeasureError("not applicable: the encoder can't be asked, only its stored vectors are there")
     return _open(work, recipe.stat().st_mtime_ns)

@@ -14,12 +14,13 @@ from unembed.audit.budget import may_be_too_many, seconds_for, within_budget
 from unembed.audit.cell import CellResult, Task, failed_cell
 from unembed.audit.checking import check_spec, endpoint_of
 from unembed.audit.coverage import with_coverage
-from unembed.audit.encoder_recipe import artifacts_in, save_recipe
+from unembed.audit.encoder_recipe import artifacts_in, encoders_here, save_recipe
 from unembed.audit.folder import RunFolder, locked, now
 from unembed.audit.inspection import inspect_vectors
 from unembed.audit.plan import Asked, Cell, ask, deal_seed, make_plan
 from unembed.audit.prepare import (
     INSIDE,
+    Given,
     Progress,
     Sides,
     encode_queries,
@@ -62,6 +63,7 @@ def audit(
     spec_given: dict[str, Any] | None = None,
     command: str = "unembed audit",
     progress: Progress = _silent,
+    given: Given | None = None,
 ) -> tuple[Run, Path]:
     """Run an audit, or go on with one that was interrupted; returns the result and its folder."""
     began, created = time.monotonic(), now()
@@ -70,13 +72,13 @@ def audit(
         if (endpoint := endpoint_of(spec)) is not None:
             endpoint.check_permission()
         progress("reading texts", 0, 1)
-        texts = read_texts(spec)
+        texts = read_texts(spec, given)
         # What a budget may make smaller is split only then: of very many texts that takes minutes.
         sides = None if may_be_too_many(spec, texts) else split_sides(spec, texts)
         progress("reading texts", 1, 1)
         parts = [texts.corpus] if sides is None else [sides.target, sides.known[INSIDE]]
         folder = RunFolder(Path(spec.run.folder) if spec.run.folder else DEFAULT_FOLDER / _folder_name(spec, parts))
-        with locked(folder.path):
+        with locked(folder.path), encoders_here(folder.work):
             folder.remove_abandoned()
             seconds = seconds_for(spec, len(texts.corpus))
             deadline = None if seconds is None else began + seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,12 @@ from unembed.artifacts import Artifacts
 from unembed.audit.apart import safe_encoder
 from unembed.audit.spec import AuditSpec
 from unembed.audit.workspace import save_corpus, save_vectors, save_vectors_in_parts
-from unembed.collections import Stored, Wanted, open_collection
+from unembed.collections import Collection, Stored, Wanted, open_collection
 from unembed.corpora import duplicates, splits
 from unembed.corpora.chunks import ORIGIN, chunk_corpus, default_overlap
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.training import TrainingSide
-from unembed.encoders import must_be_fitted, new_encoder
+from unembed.encoders import build_encoder, must_be_fitted, new_encoder
 from unembed.encoders.base import DenseVectors, Encoder, EncoderCard, Vectors
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache, full_card
 from unembed.errors import CannotMeasureError, UsageError
@@ -43,6 +44,14 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
+class Given:
+    """What a caller hands over as objects in the place of names; only the process that has them can use them."""
+
+    collection: Collection | None = None
+    encoder: Encoder | None = None
+
+
+@dataclass(frozen=True)
 class Sides:
     """The corpora of an audit, before anything is encoded."""
 
@@ -58,6 +67,8 @@ class Sides:
     """The encoder that stored vectors look like, where none was named and one is known that fits."""
     seen: NDArray[np.int64] | None = None
     """Up to which character the encoder reads each target, where that is known and some are cut."""
+    encoder: Encoder | None = None
+    """The encoder, where it was given as an object."""
 
     def known_to(self, adversary: Adversary) -> str:
         """Which corpus an adversary trains on."""
@@ -72,6 +83,7 @@ class Texts:
     facts: dict[str, Any]
     stored: Stored | None
     can_encode: bool
+    encoder: Encoder | None = None
 
     def sample(self, count: int, seed: int, why: str) -> Texts:
         """So many of the texts, drawn evenly; ``why`` is the sentence that says so on their card."""
@@ -84,7 +96,7 @@ def read_sides(spec: AuditSpec) -> Sides:
     return split_sides(spec, read_texts(spec))
 
 
-def read_texts(spec: AuditSpec) -> Texts:
+def read_texts(spec: AuditSpec, given: Given | None = None) -> Texts:
     """Read, cut into chunks, drop duplicates."""
     for column in spec.data.attributes:
         if column in (spec.data.group, spec.data.time):
@@ -92,7 +104,8 @@ def read_texts(spec: AuditSpec) -> Texts:
                 f"can't split by '{column}': it is an attribute to infer, so both sides need its values; split by "
                 "document or by text instead"
             )
-    collection = open_collection(_wanted(spec))
+    given = given or Given()
+    collection = given.collection or open_collection(wanted_of(spec))
     corpus, facts = _chunked(spec, collection.corpus, dict(collection.facts))
     corpus, dropped = duplicates.drop_duplicates(corpus)
     facts["duplicates dropped"] = dropped.dropped
@@ -101,7 +114,8 @@ def read_texts(spec: AuditSpec) -> Texts:
             f"{corpus.name}: {len(corpus)} distinct text(s) left of {dropped.rows}; an audit needs at least 4, "
             "and some hundred to say anything"
         )
-    return Texts(corpus, facts, collection.stored, collection.can_encode or spec.asks_encoder)
+    can_encode = collection.can_encode or (given.collection is None and spec.asks_encoder)
+    return Texts(corpus, facts, collection.stored, can_encode, given.encoder)
 
 
 def split_sides(spec: AuditSpec, texts: Texts) -> Sides:
@@ -150,7 +164,7 @@ def split_sides(spec: AuditSpec, texts: Texts) -> Sides:
     looks_like = None
     if texts.stored is not None and not texts.can_encode:
         looks_like = _looks_like(texts.stored, [*target.ids, *split.adversary.ids])
-    return Sides(target, known, cards, texts.stored, texts.can_encode, looks_like=looks_like)
+    return Sides(target, known, cards, texts.stored, texts.can_encode, looks_like=looks_like, encoder=texts.encoder)
 
 
 def _looks_like(stored: Stored, ids: Sequence[str]) -> str | None:
@@ -163,7 +177,7 @@ def _looks_like(stored: Stored, ids: Sequence[str]) -> str | None:
     return identify_encoder(stored.vectors_for(ids[:MOST_VECTORS])).name
 
 
-def _wanted(spec: AuditSpec) -> Wanted:
+def wanted_of(spec: AuditSpec) -> Wanted:
     """What the audit wants of the collection under audit."""
     data = spec.data
     return Wanted(
@@ -227,6 +241,10 @@ def open_encoder(
     if sides.stored is not None and not sides.can_encode:
         return OnlyStored(sides.stored.card)
     name, options, texts = spec.encoder.name, spec.encoder.options, learning_texts(spec, sides)
+    if sides.encoder is not None:
+        # A copy learns: the caller's object stays as it was given.
+        given = copy(sides.encoder) if must_be_fitted(sides.encoder) else sides.encoder
+        return behind_cache(spec, build_encoder(given, fit_texts=texts))
     return behind_cache(spec, safe_encoder(name, options, texts, artifacts, spec.run.cell_timeout, deadline))
 
 
@@ -241,7 +259,9 @@ def training_side(spec: AuditSpec, sides: Sides) -> TrainingSide | None:
     """Which texts the encoder learnt from: as the user says, or those it is fitted on here; None: nobody knows."""
     if spec.training is not None:
         return TrainingSide.of(open_collection(Wanted(spec.training.texts, spec.training.column)).corpus.texts)
-    if not sides.can_encode or not must_be_fitted(new_encoder(spec.encoder.name, spec.encoder.options)):
+    if not sides.can_encode:
+        return None
+    if not must_be_fitted(sides.encoder or new_encoder(spec.encoder.name, spec.encoder.options)):
         return None
     return TrainingSide.of(learning_texts(spec, sides))
 

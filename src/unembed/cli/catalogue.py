@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from unembed.api.catalogue import registries, title_of
 from unembed.errors import MissingExtraError, PluginError, UnembedWarning, UnknownNameError
 from unembed.registry import Registry
+
+__all__ = ["KINDS", "Entry", "entries", "find", "registries", "title_of"]
 
 KINDS = ("encoders", "games", "attacks", "defenses", "utility", "collections", "generators", "adversaries", "papers")
 _SINGULAR = {k: k.removesuffix("s") for k in KINDS} | {"adversaries": "adversary", "papers": "experiment"}
@@ -31,29 +33,6 @@ class Entry:
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
         return asdict(self)
-
-
-def registries() -> dict[str, Registry[Any]]:
-    """The registries by the plural that users type."""
-    from unembed.attacks import ATTACKS
-    from unembed.collections import COLLECTIONS
-    from unembed.corpora.generators import GENERATORS
-    from unembed.defenses import DEFENSES
-    from unembed.encoders import ENCODERS
-    from unembed.games import GAMES
-    from unembed.papers import EXPERIMENTS
-    from unembed.utility import UTILITY
-
-    return {
-        "encoders": ENCODERS,
-        "games": GAMES,
-        "attacks": ATTACKS,
-        "defenses": DEFENSES,
-        "utility": UTILITY,
-        "collections": COLLECTIONS,
-        "generators": GENERATORS,
-        "papers": EXPERIMENTS,
-    }
 
 
 def entries(kind: str) -> Iterator[Entry]:
@@ -87,16 +66,6 @@ def _entry(registry: Registry[Any], name: str, kind: str) -> Entry:
         sorted(str(r) for r in getattr(facts, "requires", ())),
         origin,
     )
-
-
-def title_of(found: object) -> str | None:
-    """A line on what a thing is: its title or question, else the first sentence of its docstring."""
-    facts = getattr(found, "facts", None)
-    for key in ("title", "question"):
-        if getattr(facts, key, None):
-            return str(getattr(facts, key))
-    first = (inspect.getdoc(found) or "").strip().split("\n\n")[0].replace("\n", " ")
-    return first.replace("``", "") or None
 
 
 def _adversaries() -> Iterator[Entry]:

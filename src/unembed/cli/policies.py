@@ -6,24 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from unembed.errors import UsageError
-from unembed.files import read_toml
 from unembed.gate.baseline import Baseline, read_baseline
 from unembed.gate.judge import judge
 from unembed.gate.policy import Policy
-from unembed.gate.validation import validate
+from unembed.gate.policy_files import read_policy, read_policy_table
 from unembed.results.schema import Run
 
-
-def read_policy_table(path: Path) -> dict[str, Any]:
-    """The policy of a TOML file: ``[[rules]]``, or the ``[policy]`` of an audit file."""
-    data = read_toml(path, "policy file")
-    inner = data.get("policy")
-    return inner if isinstance(inner, dict) and "rules" not in data else data
-
-
-def read_policy(path: Path) -> Policy:
-    """The policy in a file."""
-    return validate(Policy, read_policy_table(path), str(path))
+__all__ = ["check_baseline", "judged", "limit_on_excess", "read_policy", "read_policy_table"]
 
 
 def limit_on_excess(limit: float, detects: float | None = None) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UnknownNameError, UsageError
 from unembed.games.asking import Audited, PlainGame, Question, Refused
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Said, Scores, SliceScore
 from unembed.games.claims import Figures
 from unembed.games.columns import absent, as_number, holds_quantities, quantities
 from unembed.games.planting import Kind, Planted, nearest_code_rate, strength_for, write_codes
@@ -155,6 +155,20 @@ class AttributeGame(PlainGame):
             notes=tuple(notes),
             rows=target_rows,
         )
+
+    def knowledge(self, material: Material) -> AttributeKnowledge:
+        """Every labelled vector; here a number is a label like any other."""
+        values = [_name(v) for v in material.known.column(self.column)]
+        classes = tuple(sorted({v for v in values if v is not None}))
+        index = {c: i for i, c in enumerate(classes)}
+        rows = np.array([i for i, v in enumerate(values) if v is not None], dtype=np.int64)
+        labels = np.array([index[str(values[i])] for i in rows], dtype=np.int64)
+        return AttributeKnowledge(material.known_vectors[rows], labels, classes)
+
+    def said(self, knowledge: AttributeKnowledge, guess: AttributeGuess) -> Said:
+        """The class with the highest score."""
+        best = np.asarray(guess).argmax(axis=1)
+        return Said([knowledge.classes[int(c)] for c in best], np.asarray(guess), knowledge.classes)
 
     def _check(self) -> None:
         for name, value, known in (("numbers", self.numbers, NUMBERS), ("baseline", self.baseline, BASELINES)):

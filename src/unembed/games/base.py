@@ -32,6 +32,7 @@ T_in = TypeVar("T_in", contravariant=True)
 T_out = TypeVar("T_out", covariant=True)
 K_in = TypeVar("K_in", contravariant=True, bound="Knowledge")
 G_out = TypeVar("G_out", covariant=True, bound="Indexed")
+G_in = TypeVar("G_in", contravariant=True, bound="Indexed")
 
 IntArray = NDArray[np.int64]
 
@@ -378,6 +379,32 @@ class OwnFloors(Protocol[T_in, G]):
 
     def own_floors(self, truth: T_in, guess: G) -> dict[str, G]:
         """Floors by name, each a guess that is judged like the attack's."""
+        ...
+
+
+@dataclass(frozen=True)
+class Said:
+    """What an attack says of each vector, as people read it.
+
+    ``answers`` has an entry per vector. ``confidences`` are the attack's own scores, the larger the surer, a column for
+    each of ``classes`` where it has some; None where it gives none.
+    """
+
+    answers: Sequence[object]
+    confidences: NDArray[np.float64] | None = None
+    classes: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class ByHand(Protocol[K, G_in]):
+    """A game whose attacks can be used alone, on arrays: pairs become knowledge, and a guess becomes words."""
+
+    def knowledge(self, material: Material) -> K:
+        """What the adversary learns from, whichever vectors it attacks with it."""
+        ...
+
+    def said(self, knowledge: K, guess: G_in) -> Said:
+        """A guess in words."""
         ...
 
 

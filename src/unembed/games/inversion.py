@@ -20,7 +20,7 @@ from unembed.corpora.words import Vocabulary, build_vocabulary, stop_words, word
 from unembed.encoders.base import Vectors, WhiteBoxEncoder, is_white_box
 from unembed.errors import CannotMeasureError
 from unembed.games.asking import Audited, PlainGame, Question, Refused
-from unembed.games.base import Deal, Detail, Example, GameFacts, Material, Queries, Scores
+from unembed.games.base import Deal, Detail, Example, GameFacts, Material, Queries, Said, Scores
 from unembed.games.claims import Figures
 from unembed.games.inversion_scores import detail
 from unembed.games.listed_names import listed_names
@@ -195,6 +195,20 @@ class InversionGame(PlainGame):
             if missing > MOST_OUTSIDE
             else None,
         )
+
+    def knowledge(self, material: Material) -> InversionKnowledge:
+        """Pairs over the vocabulary of their texts."""
+        return knowledge_of(material, self.vocabulary_size, self.min_count, self.language)[0]
+
+    def said(self, knowledge: InversionKnowledge, guess: InversionGuess) -> Said:
+        """The words of each text with the confidence in each, the surest first."""
+        names, found = knowledge.vocabulary.words, words_of(guess)
+        answers = []
+        for row in range(found.shape[0]):
+            one = found[row]
+            order = np.argsort(-one.data, kind="stable")
+            answers.append([(names[int(one.indices[i])], float(one.data[i])) for i in order])
+        return Said(answers)
 
     def _asked(self, material: Material) -> NDArray[np.int64]:
         """All targets, or ``max_targets`` of them for attacks that work hours on each thousand."""

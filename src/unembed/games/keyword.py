@@ -26,7 +26,7 @@ from unembed.corpora.substitution import contains_keyword
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Options, Question, Refused
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Said, Scores, SliceScore
 from unembed.games.claims import Figures
 from unembed.games.keyword_scores import FIRST_N, HALF, PREVALENCE, store_scores
 from unembed.games.keyword_texts import (
@@ -171,6 +171,21 @@ class KeywordGame(WordsGame):
         truth = KeywordTruth(present, asked, tuple(self.keywords), material.groups)
         notes = (*dealt.notes, *unread_keywords(material, self.keywords, present, asked))
         return Deal(dealt.knowledge, material.target_vectors, truth, dealt.pairs, dealt.queries, notes)
+
+    def knowledge(self, material: Material) -> KeywordKnowledge:
+        """Training rows of every keyword, with substituted texts where they can be encoded."""
+        if not self.keywords:
+            raise UsageError("which word is looked for? Give keyword=…")
+        training = self._training(material.known, self.keywords, material.adversary, material.seed)
+        check_training(training)
+        return knowledge_of(material, training, self.keywords).knowledge
+
+    def said(self, knowledge: KeywordKnowledge, guess: KeywordGuess | EpochGuess) -> Said:
+        """Yes or no, for several keywords a row of them."""
+        scores = np.asarray(guess)
+        answers = scores > 0
+        said = answers[:, 0] if len(knowledge.keywords) == 1 else answers
+        return Said(said.tolist(), scores, knowledge.keywords)
 
     def judge(self, truth: KeywordTruth, guess: KeywordGuess | EpochGuess, seed: int) -> Scores:
         """Accuracy per keyword on its balanced test set, averaged, with a slice per keyword; and figures of the store.

@@ -19,7 +19,7 @@ from scipy.stats import norm, rankdata
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, PlainGame, Question, Refused
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Said, Scores, SliceScore
 from unembed.games.claims import Figures
 from unembed.games.columns import absent, as_number, quantities
 from unembed.games.planting import Kind, Planted, strength_for, write_codes
@@ -124,6 +124,15 @@ class NumberGame(PlainGame):
             notes=tuple(notes),
             rows=target_rows,
         )
+
+    def knowledge(self, material: Material) -> NumberKnowledge:
+        """Every vector that has a number."""
+        rows, numbers = _numbered(material.known.column(self.column), "texts", [])
+        return NumberKnowledge(material.known_vectors[rows], numbers)
+
+    def said(self, knowledge: NumberKnowledge, guess: NumberGuess) -> Said:
+        """The numbers themselves."""
+        return Said(np.asarray(guess).tolist())
 
     def judge(self, truth: NumberTruth, guess: NumberGuess, seed: int) -> Scores:
         """Error taken away; the error itself, explained variance and correlation beside it; each quarter alone."""

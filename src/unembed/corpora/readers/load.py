@@ -143,7 +143,7 @@ def read_corpus_with_report(
         if field.name == chosen and not field.is_text and source.format not in ("csv", "tsv"):
             raise DataError(f"{source.name}: column '{chosen}' holds {field.kind}, not text")
 
-    pick = _Picker(max_rows, seed)
+    pick = Picker(max_rows, seed)
     seen: set[str] = set()
     number = empty = 0
     for number, row in enumerate(_rows(source, options, wanted), start=1):
@@ -197,11 +197,12 @@ def _rows(source: Source, options: ReadOptions, columns: list[str] | None) -> It
             number += 1
             for name, value in row.items():
                 if isinstance(value, str):
-                    _check_cell(value, name, number, source.name, options.max_cell)
+                    check_cell(value, name, number, source.name, options.max_cell)
             yield row
 
 
-def _check_cell(value: str, column: str, number: int, where: str, max_cell: int) -> None:
+def check_cell(value: str, column: str, number: int, where: str, max_cell: int) -> None:
+    """Refuse a cell that is too long or no text."""
     if len(value) > max_cell:
         raise DataError(
             f"{where} row {number}: {called(column)} has a cell of {len(value):,} characters, more than "
@@ -242,7 +243,7 @@ def _ids(kept: Sequence[tuple[int, dict[str, Any]]], column: str, where: str) ->
     return list(first)
 
 
-class _Picker:
+class Picker:
     """All rows, or a uniform sample of ``size`` in one pass: reservoir sampling with skips (Li 1994)."""
 
     def __init__(self, size: int | None, seed: int) -> None:
@@ -259,6 +260,7 @@ class _Picker:
         self._next = self._offered + int(gap)
 
     def offer(self, number: int, row: dict[str, Any]) -> None:
+        """The next row, with its number."""
         if self._size is None or len(self._rows) < self._size:
             self._rows.append((number, row))
             self._offered += 1
@@ -273,4 +275,5 @@ class _Picker:
         self._offered += 1
 
     def kept(self) -> list[tuple[int, dict[str, Any]]]:
+        """The rows of the sample with their numbers, in order."""
         return sorted(self._rows, key=lambda item: item[0])

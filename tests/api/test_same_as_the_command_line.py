@@ -1,0 +1,68 @@
+"""The library measures what the command line measures, to the last bit."""
+
+import csv
+
+import numpy as np
+import pytest
+from unembed.cli.running import run as command
+
+import unembed
+from unembed.results.schema import without_times
+
+
+def figures(run):
+    """Everything that was measured; only the names of places differ between a list and a file."""
+    found = without_times([f.model_dump(mode="json") for f in run.findings])
+    return [{k: v for k, v in f.items() if k != "encoder"} for f in found]
+
+
+OPTIONS = "--game attribute --attack attribute/linear --adversary insider --curve none --references none --repeats 0"
+
+
+def by_command(folder, *more):
+    assert command(["audit", "--out", str(folder), "--quiet", "--no-calibration", *OPTIONS.split(), *more]) in (0, 3)
+    return unembed.load_run(folder)
+
+
+@pytest.fixture
+def table(tmp_path, texts, topics):
+    file = tmp_path / "messages.csv"
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "topic"])
+        writer.writerows(zip(texts, topics, strict=True))
+    return file
+
+
+def test_a_list_gives_the_findings_of_the_same_texts_in_a_csv(tmp_path, table, texts, topics, small):
+    there = by_command(tmp_path / "run", "--texts", str(table), "--attribute", "topic", "--encoder", "hashing",
+                       "--encoder-option", "features=64", "--max-texts", "200", "--seed", "3")  # fmt: skip
+    encoder = {"name": "hashing", "features": 64}
+    here = unembed.audit(texts, encoder=encoder, attributes={"topic": topics}, max_texts=200, seed=3, **small)
+    assert figures(here) == figures(there)
+    assert here.findings[0].status == "leak"
+
+
+def test_an_array_gives_the_findings_of_the_same_vectors_in_a_file(tmp_path, table, texts, topics, vectors, small):
+    np.save(tmp_path / "v.npy", vectors)
+    there = by_command(
+        tmp_path / "run", "--texts", str(table), "--attribute", "topic", "--vectors", str(tmp_path / "v.npy")
+    )
+    here = unembed.audit(texts, vectors, attributes={"topic": topics}, **small)
+    assert figures(here) == figures(there)
+
+
+def test_a_path_gives_the_findings_of_the_command_line(tmp_path, table, texts, topics, vectors, small):
+    there = by_command(tmp_path / "run", "--texts", str(table), "--attribute", "topic", "--encoder", "hashing",
+                       "--encoder-option", "features=64")  # fmt: skip
+    here = unembed.audit(table, encoder={"name": "hashing", "features": 64}, attributes="topic", **small)
+    assert figures(here) == figures(there)
+    mixed = unembed.audit(str(table), vectors, attributes=["topic"], **small)
+    assert figures(mixed) == figures(unembed.audit(texts, vectors, attributes={"topic": topics}, **small))
+
+
+def test_the_default_encoder_gives_the_same_findings(tmp_path, table, texts, topics, small):
+    there = by_command(
+        tmp_path / "run", "--texts", str(table), "--attribute", "topic", "--max-texts", "60", "--cache", str(tmp_path)
+    )
+    assert figures(unembed.audit(texts, attributes={"topic": topics}, max_texts=60, **small)) == figures(there)
