@@ -48,10 +48,12 @@ def test_an_audit_leaves_result_and_report_and_nothing_of_the_texts(finished_run
 
 
 def test_compare_pairs_all_findings_of_a_run_with_itself(run: Run, finished_run: Path, tmp_path: Path) -> None:
-    done = run("compare", finished_run, finished_run, "--json", "-o", tmp_path / "c.md", "-o", tmp_path / "c.json")
+    outputs = [tmp_path / f"c.{ending}" for ending in ("html", "md", "json")]
+    done = run("compare", finished_run, finished_run, "--json", *(word for path in outputs for word in ("-o", path)))
+    assert all(path.stat().st_size for path in outputs)
     assert done.code == 0
     found = json.loads(done.out)
-    assert {p["change"] for p in found["pairs"]} <= {"no clear change", "not comparable"}
+    assert {p["change"] for p in found["pairs"]} <= {"no clear change", "no leak in either", "not comparable"}
     assert json.loads((tmp_path / "c.json").read_text()) == found
     assert (tmp_path / "c.md").read_text().startswith("# ")
 

@@ -36,11 +36,12 @@ def number(value: float, metric: str) -> str:
 
 
 def interval(estimate: Estimate, metric: str) -> str:
-    """``[38.1–48.2%]``."""
+    """``[38.1–48.2%]``, or ``[−0.8 to −0.3%]`` where a dash beside a minus sign would be hard to read."""
     if math.isnan(estimate.low) or math.isnan(estimate.high):
         return ""
     low, high = number(estimate.low, metric), number(estimate.high, metric)
-    return f"[{low.removesuffix('%')}–{high}]"
+    dash = " to " if estimate.low < 0 else "–"
+    return f"[{low.removesuffix('%')}{dash}{high}]"
 
 
 def with_interval(estimate: Estimate, metric: str) -> str:
