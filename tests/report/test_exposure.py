@@ -183,7 +183,8 @@ def test_a_listed_word_has_no_floor_of_its_own_but_the_list_has() -> None:
     assert [r.name for r in listed.rows] == ["visa", "loan"]
     assert view.sentences[0].endswith("63 [60–66] are among the first 7 that are named for it.")
     assert "The very first word is right for 41 [38–44] of 100 texts (guessing: 10.0%)." in view.sentences
-    assert [b.floor for b in view.bars] == ["30.0%", "10.0%", "–"]
+    assert "Of 100 words they put at the top, 20 [17–23] stand in the text." in view.sentences
+    assert (view.value, view.floor) == ("63.0% [60.0–66.0%]", "30.0%")
 
 
 def test_an_error_is_said_in_the_unit_of_the_column_where_the_result_holds_it() -> None:

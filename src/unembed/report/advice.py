@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from unembed.games.threat import Capability
-from unembed.report.answer import NO_OUTSIDER, outsider_played
+from unembed.report.answer import outsider_played
 from unembed.report.findings import Names, full_strength, measured, rank
 from unembed.report.numbers import difference, number
 from unembed.report.questions import section_of
@@ -70,7 +70,7 @@ def _defenses(s: Situation) -> Advice | None:
     variants = sorted(s.run.verdict.variants, key=lambda v: order[v.level])
     if variants:
         return Advice("Weigh the defenses that were measured.", " ".join(_defense(s, v) for v in variants))
-    if s.own:
+    if s.own and not any(f.defense for f in s.run.findings):
         return Advice("Measure a defense before you rely on one (--defense NAME).", "None was measured in this audit.")
     return None
 
@@ -90,9 +90,8 @@ def _insider(s: Situation) -> Advice | None:
     if not s.own or s.outside:
         return None
     why = "Whoever succeeded held texts of this collection together with their vectors."
-    if not outsider_played(s.run):
-        return Advice("Keep texts and vectors apart, and audit with the encoder at hand.", f"{why} {NO_OUTSIDER}")
-    return Advice("Keep texts and vectors apart.", f"{why} The outsider who was played did not clearly succeed.")
+    known = "who was played did not clearly succeed" if outsider_played(s.run) else "was not played"
+    return Advice("Keep texts and vectors apart.", f"{why} The outsider {known}.")
 
 
 def _secrets(s: Situation) -> Advice | None:

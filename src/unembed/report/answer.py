@@ -32,7 +32,6 @@ NO_OUTSIDER = "No outsider was played, so nothing is known about people without 
 class Card:
     """One thing an attacker does with the vectors: how far the best attack got, and who gets anywhere with least."""
 
-    kind: Kind
     title: str
     tone: str
     badge: str
@@ -43,7 +42,6 @@ class Card:
     more: list[str]
     example: SampleView | None
     taxa: list[Taxon]
-    anchor: str
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def _card(run: Run, kind: Kind, found: Sequence[Finding]) -> Card:
     leaks = sorted((f for f in found if f.status == "leak" and measured(f)), key=_gravity)
     if not leaks:
         colour, judged, said = _without_leak(kind, found)
-        return Card(kind, KINDS[kind], colour, judged, None, said, "", "", [], None, entries, "findings")
+        return Card(KINDS[kind], colour, judged, None, said, "", "", [], None, entries)
     top = leaks[0]
     # The figure of a card may be another one than the metric: whoever has the largest is named.
     figures = {f.id: _figure(run, f) for f in leaks if (f.game, f.subject) == (top.game, top.subject)}
@@ -93,7 +91,6 @@ def _card(run: Run, kind: Kind, found: Sequence[Finding]) -> Card:
     more = [_figure(run, f).clause for f in sorted(further.values(), key=_gravity)]
     shown = max((s for s in top.samples if s.hits), key=lambda s: sum(s.hits), default=None) if kind == "read" else None
     return Card(
-        kind,
         KINDS[kind],
         tone(top),
         badge(top),
@@ -104,7 +101,6 @@ def _card(run: Run, kind: Kind, found: Sequence[Finding]) -> Card:
         more[:4],
         sample_view(shown) if shown is not None and any(shown.hits) else None,
         entries,
-        "findings",
     )
 
 

@@ -163,14 +163,9 @@ def _compare(x: Finding, y: Finding, several: bool) -> Compared:
             change = "no leak in either"
         else:
             change = "no clear change" if overlap else "more leak" if gap > 0 else "less leak"
+    same = ("game", "attack", "adversary", "subject", "defense", "adaptive", "metric")
     return Compared(
-        game=x.game,
-        attack=x.attack,
-        adversary=x.adversary,
-        subject=x.subject,
-        defense=x.defense,
-        adaptive=x.adaptive,
-        metric=x.metric,
+        **{name: getattr(x, name) for name in same},
         pairs=y.cost.pairs,
         before=x.estimate,
         after=y.estimate,

@@ -198,17 +198,11 @@ def curves(findings: list[Finding], names: Names) -> list[CurveView]:
 
 def _curve(lines: list[list[Finding]], names: Names) -> CurveView:
     first = lines[0][0]
-    data = Curve(
-        " · ".join(p for p in (names.adversary(first.adversary), about(first)) if p),
-        first.metric,
-        [
-            Line(
-                names.attack(line[0].attack),
-                [CurvePoint(f.cost.pairs, f.estimate, f.floor.value) for f in line],
-            )
-            for line in lines
-        ],
-    )
+    drawn = [
+        Line(names.attack(line[0].attack), [CurvePoint(f.cost.pairs, f.estimate, f.floor.value) for f in line])
+        for line in lines
+    ]
+    data = Curve(" · ".join(p for p in (names.adversary(first.adversary), about(first)) if p), first.metric, drawn)
     rows = [
         (line.title, count(p.pairs), with_interval(p.estimate, data.metric), number(p.floor, data.metric))
         for line in data.lines

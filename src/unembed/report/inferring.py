@@ -5,21 +5,10 @@ Each class has its own row, the most exposed first, because the mean over all sa
 
 from __future__ import annotations
 
-from unembed.report.findings import Names, against_floor, measured, tone
+from unembed.report.findings import Names, against_floor, measured
 from unembed.report.numbers import count, number, of_hundred, with_interval
-from unembed.report.parts import (
-    Bar,
-    Ranking,
-    by_exposure,
-    floor_of,
-    how_many,
-    other_kinds,
-    part_name,
-    ranking,
-    share_bar,
-    slices,
-)
-from unembed.report.sections import Figure, Section, share_figure
+from unembed.report.parts import Ranking, by_exposure, floor_of, how_many, other_kinds, part_name, ranking, slices
+from unembed.report.sections import Figure, Section, beside, share_figure
 from unembed.results.schema import Finding, Run, Slice
 
 _CLASSES = "classes"
@@ -98,19 +87,11 @@ def _number_sentences(run: Run, finding: Finding) -> list[str]:
     nothing = finding.status == "leak" and finding.floor.value <= 0
     said.append("Guessing without the vectors takes none of it away." if nothing else against_floor(finding))
     if (near := held.get("half_the_error_or_less")) is not None:
-        said.append(f"Of 100 texts, {of_hundred(near, 'is', 'are')} guessed with half of that error or less.")
+        guess = beside(finding, "half_the_error_or_less")
+        said.append(f"Of 100 texts, {of_hundred(near, 'is', 'are')} guessed with half of that error or less{guess}.")
     if (alike := held.get("correlation")) is not None:
         said.append(f"Guessed and true numbers correlate by {with_interval(alike, 'correlation')}.")
     return said
-
-
-def _number_bars(finding: Finding) -> list[Bar]:
-    colour, near = tone(finding), finding.secondary.get("half_the_error_or_less")
-    bars = [share_bar("error taken away", finding.estimate, finding.floor.value, colour)]
-    if near is not None:
-        floor = finding.secondary_floors.get("half_the_error_or_less")
-        bars.append(share_bar("guessed with half the error or less", near, floor, colour))
-    return bars
 
 
 def _number_rankings(finding: Finding) -> list[Ranking]:
@@ -133,7 +114,6 @@ SECTIONS: dict[str, Section] = {
         _number_figure,
         _number_sentences,
         "A number is told well if the guess is near: 0% is the best single guess for all, 100% every number exact.",
-        _number_bars,
-        _number_rankings,
+        rankings=_number_rankings,
     ),
 }

@@ -11,19 +11,8 @@ from unembed.games.keyword_scores import AVERAGE_PRECISION, FIRST_N, HALF, KEYWO
 from unembed.report import svg
 from unembed.report.findings import against_floor, tone
 from unembed.report.numbers import count, number, of_hundred, with_interval
-from unembed.report.parts import (
-    Bar,
-    Ranking,
-    by_exposure,
-    floor_of,
-    how_many,
-    other_kinds,
-    part_name,
-    ranking,
-    share_bar,
-    slices,
-)
-from unembed.report.sections import Figure, Section, hundred, share_figure
+from unembed.report.parts import Ranking, by_exposure, floor_of, how_many, other_kinds, part_name, ranking, slices
+from unembed.report.sections import Figure, Section, beside, hundred, share_figure
 from unembed.results.schema import Finding, Run, Slice
 
 _COLUMNS = ("Word", "Texts asked about", "Told right")
@@ -117,29 +106,12 @@ def _list_sentences(run: Run, finding: Finding) -> list[str]:
     said = [f"Of 100 words of the list that stand in a text, {found} among the {first_ones} that are named for it."]
     said.append(against_floor(finding))
     if (first := held.get("first_word_right")) is not None:
-        guess = _guess(finding, "first_word_right")
+        guess = beside(finding, "first_word_right")
         said.append(f"The very first word is right for {of_hundred(first, 'of', 'of')} 100 texts{guess}.")
     if (right := held.get("precision_at_top")) is not None:
-        guess = _guess(finding, "precision_at_top")
+        guess = beside(finding, "precision_at_top")
         said.append(f"Of 100 words they put at the top, {of_hundred(right, 'stands', 'stand')} in the text{guess}.")
     return said
-
-
-def _guess(finding: Finding, key: str) -> str:
-    floor = finding.secondary_floors.get(key)
-    return "" if floor is None else f" (guessing: {number(floor, 'share')})"
-
-
-def _list_bars(finding: Finding) -> list[Bar]:
-    names = {"first_word_right": "first word right", "precision_at_top": "right of those named first"}
-    return _with_further("words of the text that are named", names, finding)
-
-
-def _with_further(headline: str, names: dict[str, str], finding: Finding) -> list[Bar]:
-    """The headline and further figures of a finding, each with its floor."""
-    colour, held, floors = tone(finding), finding.secondary, finding.secondary_floors
-    further = [share_bar(name, held[key], floors.get(key), colour) for key, name in names.items() if key in held]
-    return [share_bar(headline, finding.estimate, finding.floor.value, colour), *further]
 
 
 def _list_rankings(finding: Finding) -> list[Ranking]:
@@ -164,17 +136,13 @@ def _secret_sentences(run: Run, finding: Finding) -> list[str]:
     said = [f"Of 100 parts of such a secret, {of_hundred(finding.estimate, 'is', 'are')} read right at once."]
     said.append(against_floor(finding))
     if (whole := finding.secondary.get("whole_top1")) is not None:
-        said.append(f"Of 100 whole secrets, {of_hundred(whole, 'comes', 'come')} back at the first attempt.")
+        guess = beside(finding, "whole_top1")
+        said.append(f"Of 100 whole secrets, {of_hundred(whole, 'comes', 'come')} back at the first attempt{guess}.")
     if (five := finding.secondary.get("whole_top5")) is not None:
-        said.append(f"In five attempts: {of_hundred(five, 'does', 'do')}.")
+        said.append(f"In five attempts: {of_hundred(five, 'does', 'do')}{beside(finding, 'whole_top5')}.")
     if finding.about == "encoder":
         said.append("The secrets were made up for the test; none of the texts under attack holds one.")
     return said
-
-
-def _secret_bars(finding: Finding) -> list[Bar]:
-    names = {"whole_top1": "whole, first attempt", "whole_top5": "whole, five attempts"}
-    return _with_further("parts, first attempt", names, finding)
 
 
 def _secret_rankings(finding: Finding) -> list[Ranking]:
@@ -231,8 +199,7 @@ SECTIONS: dict[str, Section] = {
         _list_sentences,
         "Somebody ranks a list of telling words for every vector and reads the top as what the text is about. A list "
         "that is the same for all texts is the floor.",
-        _list_bars,
-        _list_rankings,
+        rankings=_list_rankings,
     ),
     "secrets": Section(
         "look",
@@ -240,8 +207,7 @@ SECTIONS: dict[str, Section] = {
         _secret_sentences,
         "Somebody who knows the form of a secret makes up thousands of them, has them encoded, and learns to read the "
         "parts. A secret that comes back in part is easier to guess whole.",
-        _secret_bars,
-        _secret_rankings,
-        heat_map,
+        rankings=_secret_rankings,
+        chart=heat_map,
     ),
 }

@@ -10,22 +10,12 @@ from markupsafe import Markup
 from unembed.report import charts, inferring, looking, reading
 from unembed.report.curves import CurveView, curves
 from unembed.report.detection import would_have_found
-from unembed.report.findings import (
-    UNKNOWN,
-    Names,
-    badge,
-    defended,
-    full_strength,
-    measured,
-    needed,
-    rank,
-    tone,
-)
+from unembed.report.findings import UNKNOWN, Names, badge, defended, full_strength, measured, needed, rank, tone
 from unembed.report.numbers import difference, number, with_interval
 from unembed.report.parts import Bar, Ranking, SampleView, sample_view
 from unembed.report.references import scale_line
 from unembed.report.sections import KINDS, PLAIN, Kind, Section
-from unembed.report.words import STATUS_MEANING
+from unembed.report.words import STATUS_MEANING, words_of
 from unembed.results.schema import Finding, GameCard, Run
 
 #: The sections that games may name for their findings.
@@ -165,7 +155,7 @@ def _view(run: Run, names: Names, finding: Finding, axis: charts.Axis, place: in
         section.rankings(finding) if sure else [],
         [sample_view(s) for s in finding.samples],
         _facts(finding),
-        [(_label(name), with_interval(e, name)) for name, e in finding.secondary.items()] if sure else [],
+        [(words_of(name), with_interval(e, name)) for name, e in finding.secondary.items()] if sure else [],
         f"by-{names.strength(finding.adversary)} is-{'leak' if finding.status == 'leak' and sure else 'rest'} "
         f"with-{defenses.index(finding.defense)}",
         place,
@@ -190,8 +180,3 @@ def _facts(finding: Finding) -> list[tuple[str, str]]:
         rows.append(("On the same texts", scale))
     rows += [("Note", note) for note in finding.notes]
     return [*rows, ("Identity", f"finding {finding.id}, cell {finding.cell}, seed {finding.seed}")]
-
-
-def _label(key: str) -> str:
-    text = key.replace("_", " ").replace("-", " ").strip()
-    return text[:1].upper() + text[1:]

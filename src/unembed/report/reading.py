@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from unembed.metrics.estimate import Estimate
 from unembed.report.findings import against_floor, tone
 from unembed.report.numbers import of_hundred, with_interval
-from unembed.report.parts import Bar, Ranking, other_kinds, ranking, share_bar, slices
+from unembed.report.parts import Bar, Ranking, by_exposure, other_kinds, ranking, share_bar, slices
 from unembed.report.sections import Figure, Section, share_figure
 from unembed.report.words import TEXT_SHARES
 from unembed.results.schema import Finding, Run
@@ -68,7 +67,7 @@ def _rankings(finding: Finding) -> list[Ranking]:
         parts, colour = slices(finding, kind), tone(finding)
         note = _AGAINST_FLOOR if any(s.floor is not None for s in parts) else ""
         found.append(ranking(heading, columns, parts, metric=finding.metric, colour=colour, note=note, notes=back))
-    words = [s.model_copy(update={"floor": None}) for s in slices(finding, "word")]
+    words = by_exposure([s.model_copy(update={"floor": None}) for s in slices(finding, "word")])
     if words:
         note = "Of the texts that hold the word, the share in which it is read back."
         found.append(
@@ -79,11 +78,6 @@ def _rankings(finding: Finding) -> list[Ranking]:
     return found
 
 
-def without(finding: Finding) -> Estimate | None:
-    """How often a name is said of the same sentence without it."""
-    return next((f.estimate for f in finding.floors if f.kind == "without"), None)
-
-
 def _name_figure(run: Run, finding: Finding) -> Figure:
     what = "names put where nobody expects them come back"
     return share_figure(finding.estimate.value, what, finding.floor.value)
@@ -92,22 +86,13 @@ def _name_figure(run: Run, finding: Finding) -> Figure:
 def _name_sentences(run: Run, finding: Finding) -> list[str]:
     put = of_hundred(finding.estimate, "comes", "come")
     said = [f"Of 100 names put into sentences where nobody expects them, {put} back.", against_floor(finding)]
-    if (bare := without(finding)) is not None:
+    for bare in (f.estimate for f in finding.floors if f.kind == "without"):
         said.append(f"In the same sentences without the name, {of_hundred(bare, 'is', 'are')} named all the same.")
     if (original := finding.secondary.get("original_name_recall")) is not None:
         said.append(f"Of 100 names where they stood, {of_hundred(original, 'comes', 'come')} back.")
+    if (alarms := finding.secondary.get("original_name_false_alarms")) is not None:
+        said.append(f"In sentences without them, {of_hundred(alarms, 'is', 'are')} named all the same.")
     return said
-
-
-def _name_bars(finding: Finding) -> list[Bar]:
-    colour, bare, held = tone(finding), without(finding), finding.secondary
-    bars = [share_bar("put where nobody expects it", finding.estimate, bare.value if bare else None, colour)]
-    if (original := held.get("original_name_recall")) is not None:
-        alarms = held.get("original_name_false_alarms")
-        bars.append(share_bar("where it stood", original, alarms.value if alarms else None, colour))
-    if (replaced := held.get("replaced_name_said")) is not None:
-        bars.append(share_bar("taken out and still named", replaced, None, colour))
-    return bars
 
 
 def _name_rankings(finding: Finding) -> list[Ranking]:
@@ -131,7 +116,6 @@ SECTIONS: dict[str, Section] = {
         _name_figure,
         _name_sentences,
         "A name that is put into a sentence where nobody expects it can't be guessed from the rest.",
-        _name_bars,
-        _name_rankings,
+        rankings=_name_rankings,
     ),
 }

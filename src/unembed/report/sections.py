@@ -68,6 +68,12 @@ def share_figure(value: float, what: str, floor: float | None) -> Figure:
     return Figure(hundred(value), what, guess, value)
 
 
+def beside(finding: Finding, key: str) -> str:
+    """What guessing gives in a further metric, in brackets; empty where the result does not say."""
+    floor = finding.secondary_floors.get(key)
+    return "" if floor is None else f" (guessing: {number(floor, 'share')})"
+
+
 def _plain_figure(run: Run, finding: Finding) -> Figure:
     card = next((c for c in run.games if c.name == finding.game), None)
     meaning = (card.metric_meaning if card else "") or finding.metric.replace("_", " ")

@@ -86,10 +86,6 @@ GLOSSARY: Final[list[tuple[str, str]]] = [
     ),
     ("Excess", "The result minus the floor, measured on the same targets."),
     (
-        "Headroom",
-        "The excess as a share of what was possible above the floor: 100% means everything was read.",
-    ),
-    (
         "Interval",
         "The range that holds the true value in 95 of 100 repetitions. A wide interval means few targets.",
     ),
