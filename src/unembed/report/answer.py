@@ -96,7 +96,7 @@ def _card(run: Run, kind: Kind, found: Sequence[Finding]) -> Card:
         badge(top),
         _figure(run, top),
         "",
-        f"{names.adversary(top.adversary)}, with {count(top.cost.pairs)} pairs",
+        f"{names.adversary(top.adversary)}, from {count(top.cost.pairs)} pairs of text and vector",
         easiest,
         more[:4],
         sample_view(shown) if shown is not None and any(shown.hits) else None,

@@ -107,7 +107,7 @@ SECTIONS: dict[str, Section] = {
         "read",
         _figure,
         _sentences,
-        "Words that carry meaning count; “the” and “of” don't. The order of the words is not asked for.",
+        "Somebody wants the words of a text; their order is not asked for.",
         _bars,
         _rankings,
     ),

@@ -151,9 +151,9 @@ def taxon(tag: str) -> Taxon:
 
 def taxa(tags: Iterable[str]) -> list[Taxon]:
     """The entries that tags name, each once; a weakness of vectors that leaks also discloses information."""
-    found = dict.fromkeys(taxon(tag) for tag in tags)
-    if TAXA["LLM08:2025"] in found:
-        found[TAXA["LLM02:2025"]] = None
+    found: dict[Taxon, None] = {}
+    for entry in map(taxon, tags):
+        found |= dict.fromkeys([entry, TAXA["LLM02:2025"]] if entry.id == "LLM08:2025" else [entry])
     return list(found)
 
 
