@@ -253,3 +253,6 @@ def test_demo_tells_the_verdict_and_where_the_report_lies(tmp_path: Path) -> Non
     assert done.code == 0, done.err
     assert "unembed audit --texts" in done.out
     assert {"report.html", "report.md", "run.json"} <= {p.name for p in (tmp_path / "unembed-demo").iterdir()}
+    page = (tmp_path / "unembed-demo" / "report.html").read_text(encoding="utf-8")
+    assert "nobody in them exists" in page, "invented texts are shown in clear, and the report says why"
+    assert "•" not in page

@@ -190,6 +190,8 @@ def test_a_measured_defense_is_advised_with_its_cost_and_hidden_weights_only_whe
     assert weighed.why == (
         "gaussian(0.05): low exposure against somebody who knows it; costs 15.0 points of “nearest neighbours kept”."
     )
+    useless = verdict.model_copy(update={"variants": [variant.model_copy(update={"level": "high"})]})
+    assert [a for a in advice(run_of(words("i"), verdict=useless)) if a.do.startswith("Don't rely on the defenses")]
     for value, do in ((0.4, "Don't count on keeping"), (0.8, "Keep the model's weights private")):
         found = advice(run_of(words("i", value=0.6), words("w", adversary="weights", value=value)))
         assert [a for a in found if a.do.startswith(do)]

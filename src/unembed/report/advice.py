@@ -69,7 +69,9 @@ def _defenses(s: Situation) -> Advice | None:
     order = {"none": 0, "low": 1, "moderate": 2, "high": 3, "unknown": 4}
     variants = sorted(s.run.verdict.variants, key=lambda v: order[v.level])
     if variants:
-        return Advice("Weigh the defenses that were measured.", " ".join(_defense(s, v) for v in variants))
+        helped = order[variants[0].level] < order[s.run.verdict.level]
+        do = "Weigh the defenses that were measured." if helped else "Don't rely on the defenses that were measured."
+        return Advice(do, " ".join(_defense(s, v) for v in variants))
     if s.own and not any(f.defense for f in s.run.findings):
         return Advice("Measure a defense before you rely on one (--defense NAME).", "None was measured in this audit.")
     return None
