@@ -96,7 +96,11 @@ def test_words_of_the_collection_are_masked_unless_asked_for(place):
     text = (folder / "run.json").read_text() + "".join(f.read_text() for f in (folder / "cells").iterdir())
     text += (folder / "events.jsonl").read_text()
     assert not [w for w in ("apple", "bridge", "forest", "kettle") if w in text]
-    assert all(s.masked for f in hidden.findings for s in f.samples)
+    samples = [s for f in hidden.findings for s in f.samples]
+    assert samples
+    assert all(s.masked for s in samples)
+    found = [{w for w, hit in zip(s.recovered, s.hits, strict=True) if hit} for s in samples]
+    assert all(set(s.truth) <= {*right, "•"} for s, right in zip(samples, found, strict=True)), "no letter of the rest"
     shown, folder = audit(spec_for(place, games=["inversion"], samples=True, run={"folder": str(place / "b")}))
     assert any(w in (folder / "run.json").read_text() for w in ("apple", "bridge", "forest", "kettle"))
     assert not shown.findings[0].samples[0].masked

@@ -50,10 +50,12 @@ def test_an_audit_leaves_result_and_report_and_nothing_of_the_texts(finished_run
 
 
 def test_compare_pairs_all_findings_of_a_run_with_itself(run: Run, finished_run: Path, tmp_path: Path) -> None:
-    done = run("compare", finished_run, finished_run, "--json", "-o", tmp_path / "c.md", "-o", tmp_path / "c.json")
+    outputs = [tmp_path / f"c.{ending}" for ending in ("html", "md", "json")]
+    done = run("compare", finished_run, finished_run, "--json", *(word for path in outputs for word in ("-o", path)))
+    assert all(path.stat().st_size for path in outputs)
     assert done.code == 0
     found = json.loads(done.out)
-    assert {p["change"] for p in found["pairs"]} <= {"no clear change", "not comparable"}
+    assert {p["change"] for p in found["pairs"]} <= {"no clear change", "no leak in either", "not comparable"}
     assert json.loads((tmp_path / "c.json").read_text()) == found
     assert (tmp_path / "c.md").read_text().startswith("# ")
 
@@ -253,3 +255,6 @@ def test_demo_tells_the_verdict_and_where_the_report_lies(tmp_path: Path) -> Non
     assert done.code == 0, done.err
     assert "unembed audit --texts" in done.out
     assert {"report.html", "report.md", "run.json"} <= {p.name for p in (tmp_path / "unembed-demo").iterdir()}
+    page = (tmp_path / "unembed-demo" / "report.html").read_text(encoding="utf-8")
+    assert "nobody in them exists" in page, "invented texts are shown in clear, and the report says why"
+    assert "•" not in page

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from unembed.metrics.estimate import Estimate, undefined
 from unembed.report import charts
 from unembed.report.clean import clean_text
-from unembed.report.curve_chart import STYLES, Curve, CurvePoint, Line, curve_chart
+from unembed.report.curves import STYLES, Curve, CurvePoint, Line, curve_chart
 from unembed.report.numbers import count, difference, duration, moment, number, with_interval
 
 
@@ -36,6 +36,8 @@ def test_numbers_read_well(value: float, metric: str, text: str) -> None:
 def test_intervals_counts_durations_and_times() -> None:
     assert with_interval(Estimate(0.5, 0.4, 0.6, 10), "accuracy") == "50.0% [40.0–60.0%]"
     assert with_interval(undefined(), "accuracy") == "–"
+    assert with_interval(Estimate(-0.005, -0.008, -0.003, 10), "f1") == "−0.005 [−0.008 to −0.003]"
+    assert with_interval(Estimate(0.01, -0.02, 0.04, 10), "accuracy") == "1.0% [−2.0 to 4.0%]"
     assert difference(0.312, "accuracy") == "+31.2 points"
     assert difference(-0.2, "f1") == "−0.20"
     assert difference(0.0, "f1") == "0.000"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from report_examples import make_finding, make_run
+from report_examples import around, make_finding, make_run
 
 from unembed.metrics.estimate import undefined
 from unembed.report.compare import HEAD, compare_runs
@@ -15,7 +15,7 @@ def run_of(*findings: Finding, **changes: object) -> Run:
 
 def test_a_run_does_not_differ_from_itself() -> None:
     result = compare_runs(make_run(), make_run())
-    assert {p.change for p in result.pairs} == {"no clear change", "not comparable"}
+    assert {p.change for p in result.pairs} == {"no clear change", "no leak in either", "not comparable"}
     assert [p.pairs for p in result.pairs if p.title.startswith("inversion · mlc · insider · 1")] == [100]
     assert (result.added, result.removed) == ([], [])
 
@@ -26,6 +26,27 @@ def test_changes_count_when_the_intervals_are_apart() -> None:
         (pair,) = compare_runs(before, run_of(make_finding("b", value=value))).pairs
         assert pair.change == change
         assert pair.overlap == (change == "no clear change")
+
+
+def test_where_neither_run_shows_a_leak_nothing_became_less() -> None:
+    def excess(value: float) -> Finding:
+        quiet = make_finding("q", value=0.1, floor_value=0.1)
+        return quiet.model_copy(update={"excess": around(value, 0.001)})
+
+    (pair,) = compare_runs(run_of(excess(-0.003)), run_of(excess(-0.012))).pairs
+    assert (pair.overlap, pair.change) == (False, "no leak in either")
+
+
+def test_the_page_of_a_comparison_is_whole_and_escapes_names() -> None:
+    name = "<script>alert(1)</script>\u202e"
+    before = run_of(make_finding("a", value=0.5, subject=name), title=name)
+    after = run_of(make_finding("b", value=0.2, subject=name), make_finding("c", subject="new"), title="after")
+    page = compare_runs(before, after).to_html()
+    assert "Content-Security-Policy" in page
+    assert "<script" not in page
+    assert "\u202e" not in page
+    for part in ("less leak", "1 × less leak", "Only after", "&lt;script&gt;"):
+        assert part in page
 
 
 def test_what_could_not_be_measured_is_not_compared() -> None:

@@ -130,20 +130,9 @@ def test_reports_need_no_heavy_library() -> None:
 # --- html
 
 
-def test_the_page_opens_with_the_verdict_and_keeps_the_order(judged_run: Run) -> None:
+def test_the_page_opens_with_the_answer_and_keeps_the_order(judged_run: Run) -> None:
     text = render_html(judged_run)
-    ids = [
-        "verdict",
-        "setting",
-        "reading",
-        "keywords",
-        "attributes",
-        "findings",
-        "meaning",
-        "untested",
-        "reproduce",
-        "glossary",
-    ]
+    ids = ["answer", "advice", "open", "policy", "findings", "usefulness", "untested", "reproduce", "glossary"]
     places = [text.index(f'<section id="{name}"') for name in ids]
     assert places == sorted(places)
     assert text.index("Somebody who holds part of this collection and a copy") < places[1]
@@ -175,7 +164,7 @@ def test_every_chart_has_words_and_every_table_a_caption(run: Run) -> None:
 def test_what_could_not_be_measured_is_never_shown_as_safe() -> None:
     poor = [f for f in make_run().findings if f.status == "could-not-measure"]
     text = render_html(make_run(findings=poor, verdict=make_run().verdict.model_copy(update={"level": "unknown"})))
-    body = text[text.index("<main") :]
+    body = re.sub(r'<ul class="legend".*?</ul>', "", text[text.index("<main") :], flags=re.S)
     assert "tone-none" not in body
     assert "not a sign of safety" in body
     assert 'class="unmeasured"' in body
@@ -206,7 +195,17 @@ def test_text_in_clear_is_announced() -> None:
     sample = Sample(target="t", truth=["alpha"], recovered=["alpha"], masked=False)
     clear = render_html(make_run(findings=[make_finding("a", samples=[sample])]))
     assert "recovered text in clear" not in masked
-    assert "recovered text in clear" in clear
+    assert "Treat it as you would treat the texts themselves" in clear
+
+
+def test_only_texts_of_a_generator_are_called_invented() -> None:
+    sample = Sample(target="t", truth=["alpha"], recovered=["alpha"], masked=False)
+    cards = make_run().data
+    made_up = [cards[0].model_copy(update={"facts": {"generated": True}}), *cards[1:]]
+    for data, invented in ((made_up, True), (cards, False)):
+        text = render_html(make_run(findings=[make_finding("a", samples=[sample])], data=data))
+        assert ("nobody in them exists" in text) == invented
+        assert ("Treat it as you would treat the texts themselves" in text) == (not invented)
 
 
 @pytest.mark.parametrize("gate", [False, True])

@@ -64,6 +64,13 @@ def test_the_weakest_adversary_that_succeeds_is_named():
     assert "part of the collection" in strong, "a graver leak to a stronger adversary is told too"
 
 
+def test_of_a_stronger_adversary_the_two_gravest_answers_are_told():
+    more = [finding(game="keyword"), finding(game="attribute", subject="topic", value=0.8), finding(game="inversion")]
+    found = verdict([finding("outsider", value=0.6), *more], WHO)
+    assert found.findings == ["keyword-outsider", "keyword-insider", "inversion-insider"]
+    assert found.sentence.count("part of the collection") == 1
+
+
 @pytest.mark.parametrize(
     ("name", "held"),
     [

@@ -10,9 +10,11 @@ from typing import Final
 
 from markupsafe import Markup
 
-from unembed.report import svg, view
+from unembed.report import svg
 from unembed.report.charts import Axis, tick_label
 from unembed.report.clean import cleaned
+from unembed.report.findings import measured
+from unembed.report.questions import FindingView, questions
 from unembed.report.words import LEVEL
 from unembed.results.schema import Run
 
@@ -36,12 +38,12 @@ def run_html(run: Run) -> str:
     run = cleaned(run)
     head = [_cell(name, "th") for name in ("finding", "adversary", "score", "guessing", "above guessing", "")]
     body = []
-    for game in view.games(run):
-        asked = svg.element("th", game.card.question, colspan=6, style=f"text-align:left;{_FONT};padding-top:8px")
+    for game in questions(run):
+        asked = svg.element("th", game.title, colspan=6, style=f"text-align:left;{_FONT};padding-top:8px")
         body.append(svg.element("tr", asked))
         for one in game.findings:
             badge = svg.element("span", one.badge, style=f"color:{_TONES[one.tone]};font-weight:600")
-            what = " · ".join(part for part in (one.attack, one.about) if part)
+            what = " · ".join(part for part in (one.attack, one.defended) if part)
             cells = [_cell(text) for text in (what, one.adversary, one.value, one.floor, one.excess)]
             body.append(svg.element("tr", *cells, _cell(badge)))
     told = svg.element("p", _level(run), " ", run.verdict.sentence, style=_FONT)
@@ -64,11 +66,11 @@ def findings_chart(run: Run) -> str:
     run = cleaned(run)
     parts: list[Markup] = []
     y = 6.0
-    for game in view.games(run):
+    for game in questions(run):
         shown = [one.finding for one in game.findings]
         axis = Axis.holding([v for f in shown for v in (f.estimate.low, f.estimate.high, f.floor.value)])
         y += 18
-        parts.append(svg.text(4, y, game.card.question, font_weight="bold", fill=_GREY))
+        parts.append(svg.text(4, y, game.title, font_weight="bold", fill=_GREY))
         y += 8
         top = y
         for one in game.findings:
@@ -96,15 +98,16 @@ def findings_chart(run: Run) -> str:
     )
 
 
-def _row(one: view.FindingView, axis: Axis, top: float) -> list[Markup]:
+def _row(one: FindingView, axis: Axis, top: float) -> list[Markup]:
     finding, middle, tone = one.finding, top + _ROW / 2, _TONES[one.tone]
-    label = one.title if len(one.title) <= _LONGEST_LABEL else f"{one.title[: _LONGEST_LABEL - 1]}…"
-    title = svg.element("title", f"{one.title}: {one.value}; floor {one.floor}; {one.badge}")
+    name = " · ".join(part for part in (one.attack, one.adversary, one.defended) if part)
+    label = name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
+    title = svg.element("title", f"{name}: {one.value}; floor {one.floor}; {one.badge}")
     parts = [svg.element("g", title, svg.text(4, middle + 4, label, fill=_GREY, font_size=12))]
     parts.append(svg.text(_LEFT + _SCALE + 14, middle + 4, one.badge, fill=tone, font_size=12))
     if math.isfinite(finding.floor.value):
         parts.append(_upright(axis, finding.floor.value, middle - 8, middle + 8, _GREY, 3))
-    if view.measured(finding):
+    if measured(finding):
         low, high = _at(axis, finding.estimate.low), _at(axis, finding.estimate.high)
         parts.append(svg.line(low, middle, high, middle, stroke=tone, stroke_width=2))
         parts.append(svg.dot(_at(axis, finding.estimate.value), middle, 5, fill=tone))

@@ -17,7 +17,7 @@ from unembed.attacks import ATTACKS
 from unembed.attacks.base import SomeAttack
 from unembed.audit.encoder_recipe import encoder_of_run
 from unembed.audit.lineup import make_lineup
-from unembed.audit.masking import mask
+from unembed.audit.masking import UNSEEN, mask
 from unembed.audit.plan import Cell
 from unembed.audit.prepare import INSIDE
 from unembed.audit.workspace import load_corpus, load_seen, load_training, load_vectors
@@ -358,11 +358,12 @@ def _target_name(target_ids: Sequence[str], row: int, number: int) -> str:
 
 
 def _samples(task: Task, played: Play, target_ids: Sequence[str], rows: IntArray | None) -> list[Sample]:
+    """Masked unless asked for; of a masked word that no attack found not even the first letter is told."""
     show: Callable[[str], str] = (lambda w: w) if task.samples else mask
     return [
         Sample(
             target=_target_name(target_ids, example.row if rows is None else int(rows[example.row]), example.row),
-            truth=[show(w) for w in example.truth],
+            truth=[show(w) if task.samples or w in example.recovered else UNSEEN for w in example.truth],
             recovered=[show(w) for w in example.recovered],
             hits=[w in example.truth for w in example.recovered],
             masked=not task.samples,

@@ -127,7 +127,7 @@ def make_plan(
                 holder = _with_texts(seated) if facts.reads_texts and attack_name in spec.attacks else seated
                 missing = holder.missing(facts.requires)
                 if missing:
-                    skipped.append(_missing(attack_name, adversary, missing))
+                    skipped.append(_missing(attack_name, game.subject, adversary, missing))
                     continue
                 if _repeats_another(adversary, facts, spec, sides):
                     continue
@@ -199,9 +199,10 @@ def _not_played(adversary: Adversary, sides: Sides, card: EncoderCard, white_box
     return None
 
 
-def _missing(what: str, adversary: Adversary, missing: list[Capability]) -> Skipped:
+def _missing(what: str, subject: str | None, adversary: Adversary, missing: list[Capability]) -> Skipped:
     return Skipped(
         what=what,
+        subject=subject,
         adversary=adversary.name,
         reason=f"the {adversary.name} lacks: {', '.join(missing)}",
         missing=[m.value for m in missing],

@@ -7,19 +7,21 @@ from typing import Annotated
 
 import typer
 
-EXAMPLE = "unembed compare runs/before runs/after -o change.md"
-_ENDINGS = (".md", ".json")
+EXAMPLE = "unembed compare runs/before runs/after -o change.html"
+_ENDINGS = (".html", ".md", ".json")
 
 
 def compare(
     before: Annotated[Path, typer.Argument(help="Run folder or run.json of the first run.", show_default=False)],
     after: Annotated[Path, typer.Argument(help="Run folder or run.json of the second run.", show_default=False)],
-    output: Annotated[list[Path] | None, typer.Option("--output", "-o", help="Write as .md or .json; repeat.")] = None,
+    output: Annotated[
+        list[Path] | None, typer.Option("--output", "-o", help="Write as .html, .md or .json; repeat.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Comparison as JSON on stdout.")] = False,
 ) -> int:
     """Show what changed between two runs: another encoder, a defense, a new version.
 
-    A change counts when the intervals of the two results don't overlap.
+    A change counts when the intervals of the two results don't overlap and one of them is a leak.
     """
     import json
 
@@ -32,13 +34,15 @@ def compare(
 
     for path in output or []:
         if path.suffix.lower() not in _ENDINGS:
-            raise UsageError(f"can't tell the kind of '{path.name}'; end the name in {' or '.join(_ENDINGS)}")
+            raise UsageError(
+                f"can't tell the kind of '{path.name}'; end the name in {', '.join(_ENDINGS[:-1])} or {_ENDINGS[-1]}"
+            )
         check_folder(path.parent, "folder of the comparison")
     found = compare_runs(read_run(before), read_run(after))
     voice = Voice(as_json=as_json)
     for path in output or []:
-        text = found.to_json() if path.suffix.lower() == ".json" else found.to_markdown()
-        write_atomically(path, text, shared=True)
+        made = {".html": found.to_html, ".md": found.to_markdown, ".json": found.to_json}[path.suffix.lower()]
+        write_atomically(path, made(), shared=True)
     voice.line(f"{found.before} → {found.after}")
     for note in found.notes:
         voice.line(f"Note: {note}")

@@ -195,7 +195,8 @@ def _hold_one(rule: Rule, finding: Finding) -> Held:
         return Held(rule, finding, "could-not-measure", f"{rule.metric} has no value")
     if math.isnan(measured.low) or math.isnan(measured.high):
         return Held(rule, finding, "could-not-measure", f"{rule.metric} has no interval")
-    shown = f"{rule.metric} {measured.value:.3f} [{measured.low:.3f}–{measured.high:.3f}]"
+    dash = " to " if measured.low < 0 else "–"
+    shown = f"{rule.metric} {measured.value:.3f} [{measured.low:.3f}{dash}{measured.high:.3f}]"
     compared = measured.value if rule.compare == "interval" else getattr(measured, rule.compare)
     end = "" if rule.compare in ("interval", "value") else f" (its {rule.compare} end counts)"
     outcome: Outcome

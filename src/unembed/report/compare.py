@@ -2,22 +2,24 @@
 
 Findings are paired by what they measure. A change counts when the two intervals of the excess don't
 overlap, which is stricter than a test of the difference: no overlap is clear, overlap is not proof of
-sameness.
+sameness. Where neither run shows a leak there is none that could become more or less.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, get_args
 
 from unembed.metrics.estimate import Estimate
+from unembed.report.clean import clean_text
+from unembed.report.findings import about, measured
+from unembed.report.html import page
 from unembed.report.markdown import escape, table
 from unembed.report.numbers import difference, number, with_interval
-from unembed.report.view import about, measured
 from unembed.results.schema import Finding, Measured, Run
 from unembed.strict import Strict
 
-Change = Literal["more leak", "less leak", "no clear change", "not comparable"]
+Change = Literal["more leak", "less leak", "no clear change", "no leak in either", "not comparable"]
 
 HEAD = ("Finding", "Before", "After", "Excess before", "Excess after", "Difference", "Change")
 
@@ -77,6 +79,25 @@ class Comparison(Strict):
             if items:
                 lines += [f"## {label}", "", *(f"- {escape(item)}" for item in items), ""]
         return "\n".join(lines)
+
+    def to_html(self) -> str:
+        """The comparison as one page that loads nothing."""
+        tones = {"more leak": "high", "less leak": "none"}
+        rows = [(clean_text(cell) for cell in row) for row in self.rows()]
+        return page(
+            "compare.html.j2",
+            before=clean_text(self.before),
+            after=clean_text(self.after),
+            notes=[clean_text(note) for note in self.notes],
+            head=HEAD,
+            rows=[(tones.get(pair.change, "unknown"), list(row)) for pair, row in zip(self.pairs, rows, strict=True)],
+            counts={change: n for change in get_args(Change) if (n := sum(p.change == change for p in self.pairs))},
+            alone=[
+                (label, [clean_text(item) for item in items])
+                for label, items in (("Only after", self.added), ("Only before", self.removed))
+                if items
+            ],
+        )
 
     def to_json(self) -> str:
         """The comparison as JSON."""
@@ -138,15 +159,13 @@ def _compare(x: Finding, y: Finding, several: bool) -> Compared:
     if measured(x) and measured(y) and _whole(x.excess) and _whole(y.excess):
         gap = y.excess.value - x.excess.value
         overlap = x.excess.low <= y.excess.high and y.excess.low <= x.excess.high
-        change = "no clear change" if overlap else "more leak" if gap > 0 else "less leak"
+        if "leak" not in (x.status, y.status):
+            change = "no leak in either"
+        else:
+            change = "no clear change" if overlap else "more leak" if gap > 0 else "less leak"
+    same = ("game", "attack", "adversary", "subject", "defense", "adaptive", "metric")
     return Compared(
-        game=x.game,
-        attack=x.attack,
-        adversary=x.adversary,
-        subject=x.subject,
-        defense=x.defense,
-        adaptive=x.adaptive,
-        metric=x.metric,
+        **{name: getattr(x, name) for name in same},
         pairs=y.cost.pairs,
         before=x.estimate,
         after=y.estimate,

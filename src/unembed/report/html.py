@@ -8,39 +8,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from unembed._version import __version__
-from unembed.report import (
-    attributes,
-    coverage,
-    detection,
-    facts,
-    inversion,
-    keywords,
-    numbers,
-    patterns,
-    people,
-    references,
-    usefulness,
-    view,
-    words,
-)
+from unembed.report import advice, answer, coverage, numbers, questions, usefulness, words
 from unembed.report.clean import cleaned
+from unembed.report.findings import Names, worked
+from unembed.report.sections import KINDS
 from unembed.results.schema import Run
 
-#: Sections: the anchor, and what the template calls it.
-_SECTIONS = {
-    inversion.SECTION: ("reading", "reading"),
-    people.SECTION: ("reading", "people"),
-    keywords.SECTION: ("keywords", "words"),
-    keywords.LISTS: ("keywords", "words"),
-    attributes.CLASSES: ("attributes", "told"),
-    attributes.NUMBERS: ("attributes", "told"),
-    patterns.SECTION: ("patterns", "secrets"),
-}
 
-
-def render_html(run: Run) -> str:
-    """The whole page."""
-    run = cleaned(run)
+def page(template: str, **shown: object) -> str:
+    """One self-contained page with the style of all reports."""
     environment = Environment(
         loader=PackageLoader("unembed.report"),
         autoescape=True,
@@ -51,56 +27,51 @@ def render_html(run: Run) -> str:
     )
     environment.filters.update(
         count=numbers.count,
-        duration=numbers.duration,
         moment=numbers.moment,
         capability=words.capability,
-        label=facts.words_of,
-        with_interval=numbers.with_interval,
-        number=numbers.number,
-        difference=numbers.difference,
-        would_have_found=detection.would_have_found,
-        scale_line=references.scale_line,
-        scale_chart=references.scale_chart,
     )
     style = files("unembed.report").joinpath("templates/report.css").read_text(encoding="utf-8")
-    names = view.Names(run)
-    games = view.games(run)
-    gate = run.gate
-    sections: dict[str, object] = {
-        "reading": inversion.reading(run),
-        "people": people.people(run),
-        "secrets": patterns.patterns(run),
-        "words": keywords.keywords(run),
-        "told": attributes.attributes(run),
-    }
-    return environment.get_template("report.html.j2").render(
+    own = Markup(style)  # noqa: S704 - our own file
+    return environment.get_template(template).render(style=own, version=__version__, **shown)
+
+
+def render_html(run: Run) -> str:
+    """The whole report."""
+    run = cleaned(run)
+    asked, shown, gate = questions.questions(run), answer.cards(run), run.gate
+    return page(
+        "report.html.j2",
         run=run,
-        style=Markup(style),  # noqa: S704 - our own file
-        version=__version__,
-        games=games,
-        **sections,
-        apart={
-            finding.game: _SECTIONS[finding.section][0]
-            for finding in run.findings
-            if finding.section in _SECTIONS and sections[_SECTIONS[finding.section][1]]
-        },
-        keys=facts.key_numbers(run),
+        took=worked(run),
         level=words.LEVEL[run.verdict.level],
         levels=words.LEVEL,
-        encoder=facts.encoder_rows(run),
-        data=facts.data_rows(run),
+        answer=answer.answer(run, shown),
+        cards=shown,
+        easiest=answer.easiest(run),
+        no_outsider=answer.NO_OUTSIDER if run.findings and not answer.outsider_played(run) else "",
+        advice=advice.advice(run),
+        open_questions=answer.open_questions(run),
+        questions=asked,
+        kinds={kind: title for kind, title in KINDS.items() if any(q.kind == kind for q in asked)},
+        played=[a for a in run.adversaries if any(f.adversary == a.name for f in run.findings)],
+        adversaries=[a.name for a in run.adversaries],
+        defenses=list(dict.fromkeys(f.defense for f in run.findings)),
+        untested=answer.untested(run),
+        failed=[(cell.identity.label, cell) for cell in run.cells if cell.status == "failed"],
+        encoder=words.encoder_rows(run),
+        data=words.data_rows(run),
         unit=coverage.unit(run),
         read=coverage.sentence(run),
-        advice=coverage.advice(run),
+        chunking=coverage.advice(run),
         usefulness=usefulness,
-        taxonomy=facts.taxonomy_rows(run),
-        names=names,
-        failed=[(cell.identity.label, cell) for cell in run.cells if cell.status == "failed"],
+        taxonomy=words.taxonomy_rows(run),
         outcome=words.OUTCOME,
-        titles={v.finding.id: v.title for game in games for v in game.findings},
+        titles={f.id: Names(run).title(f) for f in run.findings},
         counted=[o for o in gate.outcomes if o.outcome != "not-applicable"] if gate else [],
         remarks=[o for o in gate.outcomes if o.outcome == "not-applicable"] if gate else [],
-        floors=words.FLOOR,
+        floors=sorted({floor.kind for f in run.findings for floor in f.floors}),
+        floor_words=words.FLOOR,
         glossary=words.GLOSSARY,
         in_clear=any(not sample.masked for f in run.findings for sample in f.samples),
+        invented=words.invented(run),
     )

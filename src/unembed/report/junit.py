@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from unembed.report import view
 from unembed.report.clean import cleaned
+from unembed.report.findings import Names, measured
 from unembed.results.schema import Finding, RuleOutcome, Run
 
 
@@ -19,7 +19,7 @@ def render_junit(run: Run) -> str:
     """The whole document."""
     run = cleaned(run)
     suite = Element("testsuite", name=run.title, timestamp=run.created_at, time=_time(run.seconds))
-    names = view.Names(run)
+    names = Names(run)
     findings = {f.id: f for f in run.findings}
     if run.gate:
         for outcome in run.gate.outcomes:
@@ -33,7 +33,8 @@ def render_junit(run: Run) -> str:
             _child(case, "error", cell.error or "no cause was recorded", "failed")
     for skipped in run.skipped:
         who = f" · {names.adversary(skipped.adversary)}" if skipped.adversary else ""
-        _child(_case(suite, "not-tested", skipped.what + who, 0.0), "skipped", skipped.reason)
+        what = f"{skipped.what} ({skipped.subject})" if skipped.subject else skipped.what
+        _child(_case(suite, "not-tested", what + who, 0.0), "skipped", skipped.reason)
     if not run.findings and not run.gate:
         _child(_case(suite, "run", "findings", 0.0), "error", "nothing was measured", "nothing-ran")
     for key, tag in (
@@ -65,21 +66,15 @@ def _child(case: Element, tag: str, message: str, kind: str | None = None) -> No
         child.text = message
 
 
-def _title(finding: Finding, names: view.Names) -> str:
-    parts = (
-        finding.game,
-        names.attack(finding.attack),
-        names.adversary(finding.adversary),
-        view.about(finding),
-    )
-    return " · ".join(p for p in (*parts, f"{finding.cost.pairs} pairs") if p)
+def _title(finding: Finding, names: Names) -> str:
+    return " · ".join((finding.game, names.title(finding), f"{finding.cost.pairs} pairs"))
 
 
 def _seconds(finding: Finding | None) -> float:
     return finding.cost.fit_seconds + finding.cost.run_seconds if finding else 0.0
 
 
-def _rule_case(suite: Element, o: RuleOutcome, finding: Finding | None, names: view.Names) -> None:
+def _rule_case(suite: Element, o: RuleOutcome, finding: Finding | None, names: Names) -> None:
     about = f": {_title(finding, names)}" if finding else ""
     case = _case(suite, f"policy.{o.rule}", f"{o.rule}{about}", _seconds(finding))
     if o.outcome == "not-applicable":
@@ -92,10 +87,10 @@ def _rule_case(suite: Element, o: RuleOutcome, finding: Finding | None, names: v
         SubElement(case, "system-out").text = f"{o.outcome} ({o.severity}): {o.message}"
 
 
-def _finding_case(suite: Element, finding: Finding, names: view.Names) -> None:
+def _finding_case(suite: Element, finding: Finding, names: Names) -> None:
     case = _case(suite, f"findings.{finding.game}", _title(finding, names), _seconds(finding))
     told = f"{finding.metric} {finding.estimate.value:.3f}, floor {finding.floor.value:.3f}"
-    if not view.measured(finding):
+    if not measured(finding):
         _child(case, "error", f"could not measure: {finding.trust.reason}", "could-not-measure")
     elif finding.status == "inconclusive":
         _child(case, "error", f"inconclusive: {told}", finding.status)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from unembed.report import attributes, coverage, facts, inversion, keywords, patterns, people, ranked, usefulness, view
+from unembed.report import advice, answer, coverage, questions, usefulness
 from unembed.report.clean import clean_text, cleaned
 from unembed.report.detection import would_have_found
+from unembed.report.findings import Names, measured
 from unembed.report.numbers import count
-from unembed.report.readers import Reader
+from unembed.report.parts import Ranking
 from unembed.report.references import scale_line
-from unembed.report.words import LEVEL, OUTCOME, STATUS, capability
+from unembed.report.words import LEVEL, OUTCOME, STATUS, data_rows
 from unembed.results.schema import Finding, GateResult, Run
 
 _MARKUP = re.compile(r"([\\`*_\[\]~$])")
@@ -45,153 +46,99 @@ def fenced(text: str) -> list[str]:
 def render_markdown(run: Run) -> str:
     """The whole summary."""
     run = cleaned(run)
-    names = view.Names(run)
-    lines = [f"# {escape(run.title)}", ""]
-    lines += [f"**{LEVEL[run.verdict.level]}.** {escape(run.verdict.sentence)}", ""]
+    names = Names(run)
+    lines = [f"# {escape(run.title)}", "", *_answer(run)]
+    if run.gate:
+        lines += _policy(run.gate, {f.id: f for f in run.findings}, names)
+    lines += _findings(run, names)
+    lines += _usefulness(run)
+    lines += _untested(run)
+    lines += ["## Reproduce", "", *fenced(run.command)]
+    data = ", ".join(f"{d.role.lower()}: {d.rows} ({d.fingerprint})" for d in data_rows(run))
+    made = f"unembed {run.environment.unembed}, Python {run.environment.python}, seed {run.spec.get('seed', '–')}"
+    return "\n".join([*lines, escape(f"{made}. {data}"), ""])
+
+
+def _answer(run: Run) -> list[str]:
+    """Page one: the verdict, a line for each thing an attacker does, the price, what to do."""
+    lines = [f"**{LEVEL[run.verdict.level]}.** {escape(run.verdict.sentence)}", ""]
     for v in run.verdict.variants:
         known = f"With {v.variant}, against somebody who knows it"
         lines += [f"{escape(known)}: **{LEVEL[v.level]}.** {escape(v.sentence)}", ""]
     if run.status != "complete":
         missing = "Parts of this audit are missing" if run.status == "partial" else "Nothing ran"
         lines += [f"**{missing}**: what is missing is not a sign of safety.", ""]
-    told = (coverage.sentence(run), coverage.advice(run))
-    if any(told):
-        lines += [escape(" ".join(part for part in told if part)), ""]
-    if run.gate:
-        lines += _policy(run.gate, {f.id: f for f in run.findings}, names)
-    lines += _reading(run)
-    lines += _words(run)
-    lines += _attributes(run)
-    lines += _secrets(run)
-    lines += _findings(run, names)
-    lines += _usefulness(run)
-    lines += _untested(run, names)
-    lines += ["## Reproduce", "", *fenced(run.command)]
-    data = ", ".join(f"{d.role.lower()}: {d.rows} ({d.fingerprint})" for d in facts.data_rows(run))
-    seed = run.spec.get("seed", "–")
-    made = f"unembed {run.environment.unembed}, Python {run.environment.python}, seed {seed}"
-    lines += [escape(f"{made}. {data}"), ""]
-    return "\n".join(lines)
+    for card in answer.cards(run):
+        said = f"{card.figure.clause}. {card.who}." if card.figure else card.said
+        lines.append(f"- **{card.title}** ({card.badge}): {escape(said)}")
+    lines.append("")
+    if (easiest := answer.easiest(run)) is not None:
+        price = "; ".join(f"{name.lower()}: {text}" for name, text in easiest.price)
+        lines += [f"**Easiest attacker: {escape(easiest.name)}**. {escape(price)}.", ""]
+    told = [part for part in (coverage.sentence(run), coverage.advice(run)) if part]
+    lines += [escape(" ".join(told)), ""] if told else []
+    todo = [f"{i}. **{escape(a.do)}** {escape(a.why)}" for i, a in enumerate(advice.advice(run), 1)]
+    return [*lines, *(["## What to do about it", "", *todo, ""] if todo else [])]
 
 
-def _policy(gate: GateResult, findings: dict[str, Finding], names: view.Names) -> list[str]:
-    answer = "met" if gate.passed else "violated" if gate.exit_code == 1 else "could not tell"
-    lines = [f"## Policy: {answer}", ""]
+def _policy(gate: GateResult, findings: dict[str, Finding], names: Names) -> list[str]:
+    word = "met" if gate.passed else "violated" if gate.exit_code == 1 else "could not tell"
     rows = []
     for o in gate.outcomes:
         finding = findings.get(o.finding or "")
-        about = _title(finding, names) if finding else (o.finding or "–")
+        about = names.title(finding) if finding else (o.finding or "–")
         severity = " (warning)" if o.severity == "warning" else ""
         rows.append((o.rule, OUTCOME[o.outcome] + severity, about, o.message))
-    return lines + table(("Rule", "Outcome", "Finding", "Why"), rows)
+    return [f"## Policy: {word}", "", *table(("Rule", "Outcome", "Finding", "Why"), rows)]
 
 
-def _title(finding: Finding, names: view.Names) -> str:
-    parts = (names.attack(finding.attack), names.adversary(finding.adversary), view.about(finding))
-    return " · ".join(p for p in parts if p)
-
-
-def _reading(run: Run) -> list[str]:
-    """Who reads how much of a text, what it takes, which words come back; examples stay in the HTML report."""
-    read, named = inversion.reading(run), people.people(run)
-    if read is None and named is None:
-        return []
-    lines = ["## Can someone read my text?", ""]
-    if read is not None:
-        lines += _readers(read.readers)
-        if read.rows:
-            lines += ["Share of the texts that gave back so much of their content words:", ""]
-            lines += table(read.head, read.rows)
-        for curve in read.curves:
-            lines += [f"{escape(curve.title)}: {escape(curve.price)}", ""]
-            lines += table(("Attack", "Pairs", "Result", "Floor"), curve.rows)
-        for best in read.details[:1]:
-            for part in best.parts:
-                lines += [f"{escape(part.title)}, {escape(best.title)}:", ""]
-                rows = [(b.name, b.value, b.floor, b.note or "–") for b in part.bars]
-                lines += table(("Words", "Result", "Floor", "Share"), rows)
-    if named is not None:
-        lines += ["### People's names", "", *_readers(named.readers)]
-    return lines
-
-
-def _words(run: Run) -> list[str]:
-    """Which words can be looked for, the most exposed first."""
-    words = keywords.keywords(run)
-    if words is None:
-        return []
-    lines = ["## Can a word be looked for?", "", *_topics(words.asked)]
-    if words.listed:
-        lines += ["### What a text is about, from a list of words", "", *_topics(words.listed)]
-    return lines
-
-
-def _attributes(run: Run) -> list[str]:
-    """Which values of an attribute are recognised, the most exposed first; how near numbers are guessed."""
-    told = attributes.attributes(run)
-    if told is None:
-        return []
-    return ["## Can the author or another attribute be told?", "", *_topics([*told.classes, *told.numbers])]
-
-
-def _topics(topics: Sequence[ranked.Topic]) -> list[str]:
-    """What each adversary tells, and the parts of the best attack; of long lists both ends."""
-    lines: list[str] = []
-    for topic in topics:
-        lines += [f"**{escape(topic.subject)}**", ""] if topic.subject else []
-        lines += _readers(topic.readers)
-        for part in topic.details[:1]:
-            for parts in part.rankings:
-                lines += [f"{escape(parts.heading)}, {escape(part.title)}:", ""]
-                rows = parts.cells(parts.first)
-                if parts.last:
-                    gap = (f"… {count(parts.between)} more …", *[""] * (len(parts.head) - 1))
-                    rows = [*rows, gap, *parts.cells(parts.last)]
-                lines += table(parts.head, rows)
-    return lines
-
-
-def _secrets(run: Run) -> list[str]:
-    """Which numbers and codes come back, part by part for the best attack."""
-    lines: list[str] = []
-    for secret in patterns.patterns(run):
-        lines += [f"### `{escape(secret.name)}`", "", *_readers(secret.readers)]
-        if secret.map is not None:
-            lines += [f"- {letter}: {escape(name)}" for letter, name in secret.map.legend]
-            lines += ["", *table(secret.map.head, secret.map.rows)]
-    return ["## Can numbers and codes be read?", "", *lines] if lines else []
-
-
-def _readers(readers: Sequence[Reader]) -> list[str]:
-    told = [f"- **{escape(r.who)}**: {escape(' '.join((r.sentence, *r.further)))}" for r in readers]
-    return [*told, ""]
-
-
-def _findings(run: Run, names: view.Names) -> list[str]:
+def _findings(run: Run, names: Names) -> list[str]:
+    """Every finding once: a row of a table, and for the largest leak of each question its words and parts."""
     lines = ["## Findings", ""]
     if not run.findings:
         return [*lines, "There are no findings.", ""]
-    for game in view.games(run):
-        lines += [f"### {escape(game.card.question)}", ""]
+    for question in questions.questions(run):
+        lines += [f"### {escape(question.title)}", ""]
         rows = [
-            (_title(v.finding, names), v.value, v.floor, v.excess, count(v.finding.cost.pairs), v.badge)
-            for v in game.findings
+            (names.title(v.finding), v.value, v.floor, v.excess, count(v.finding.cost.pairs), v.badge)
+            for v in question.findings
         ]
         lines += table(("Attack", "Result", "Floor", "Above the floor", "Pairs", "Status"), rows)
-        for found in game.findings:
-            if scale := scale_line(found.finding):
-                lines.append(f"- {escape(_title(found.finding, names))}. On the same texts: {escape(scale)}.")
-        for found in game.findings:
-            told = found.finding
-            if told.status not in ("leak", "yardstick") and not told.curve:
-                lines.append(f"- {escape(_title(told, names))}: {escape(told.reason)}")
-                limit = would_have_found(told)
-                lines += [f"  Calibration: {escape(limit)}."] if limit else []
+        best = question.findings[0]
+        lines += [f"{escape(' '.join(best.sentences))}", ""]
+        for curve in question.curves:
+            lines += [f"{escape(curve.title)}: {escape(curve.price)}", ""]
+            lines += table(("Attack", "Pairs", "Result", "Floor"), curve.rows)
+        for parts in best.rankings:
+            lines += _parts(parts)
+        for view in question.findings:
+            lines += _remarks(view.finding, names)
         lines += [""] if lines[-1] else []
-        if any(f.finding.status == "could-not-measure" for f in game.findings):
+        if any(not measured(v.finding) for v in question.findings):
             lines += [f"_{STATUS['could-not-measure']}_ is not a sign of safety.", ""]
-        if game.consequence:
-            lines += [escape(game.consequence), ""]
+        if question.consequence and not question.again:
+            lines += [escape(question.consequence), ""]
+    return lines
+
+
+def _parts(parts: Ranking) -> list[str]:
+    """The parts of the largest leak; of long lists both ends."""
+    rows = parts.cells(parts.first)
+    if parts.last:
+        gap = (f"… {count(len(parts.between))} more …", *[""] * (len(parts.head) - 1))
+        rows = [*rows, gap, *parts.cells(parts.last)]
+    return [f"{escape(parts.heading)}:", "", *table(parts.head, rows)]
+
+
+def _remarks(finding: Finding, names: Names) -> list[str]:
+    """What the same attack reads elsewhere; and why there is no leak, with what would have been found."""
+    title, lines = escape(names.title(finding)), []
+    if scale := scale_line(finding):
+        lines.append(f"- {title}. On the same texts: {escape(scale)}.")
+    if finding.status not in ("leak", "yardstick") and not finding.curve:
+        lines.append(f"- {title}: {escape(finding.reason)}")
+        limit = would_have_found(finding)
+        lines += [f"  Calibration: {escape(limit)}."] if limit else []
     return lines
 
 
@@ -202,22 +149,15 @@ def _usefulness(run: Run) -> list[str]:
     return [*lines, *(f"- {escape(meaning)}" for meaning in usefulness.meanings(run)), ""]
 
 
-def _untested(run: Run, names: view.Names) -> list[str]:
+def _untested(run: Run) -> list[str]:
+    left_out = answer.untested(run)
     failed = [cell for cell in run.cells if cell.status == "failed"]
-    if not run.skipped and not failed:
+    if not left_out and not failed:
         return []
     lines = ["## Not tested", ""]
-    rows = [
-        (
-            s.what,
-            names.adversary(s.adversary) if s.adversary else "–",
-            s.reason,
-            ", ".join(capability(m) for m in s.missing) or "–",
-        )
-        for s in run.skipped
-    ]
-    if rows:
-        lines += table(("What", "Adversary", "Reason", "Missing"), rows)
+    if left_out:
+        rows = [(u.what, u.subject or "–", u.who or "–", u.reason) for u in left_out]
+        lines += table(("What", "On", "By whom", "Why"), rows)
     for cell in failed:
         lines.append(f"- failed: {escape(cell.identity.label)}: {escape(cell.error or 'no cause was recorded')}")
     return [*lines, ""]

@@ -35,17 +35,12 @@ def number(value: float, metric: str) -> str:
     return f"{_plain(percent, digits)}%"
 
 
-def interval(estimate: Estimate, metric: str) -> str:
-    """``[38.1–48.2%]``."""
-    if math.isnan(estimate.low) or math.isnan(estimate.high):
-        return ""
-    low, high = number(estimate.low, metric), number(estimate.high, metric)
-    return f"[{low.removesuffix('%')}–{high}]"
-
-
 def with_interval(estimate: Estimate, metric: str) -> str:
-    """``43.2% [38.1–48.2%]``."""
-    return f"{number(estimate.value, metric)} {interval(estimate, metric)}".strip()
+    """``43.2% [38.1–48.2%]``; ``[−0.8 to −0.3%]`` where a dash beside a minus sign would be hard to read."""
+    value, low, high = (number(v, metric) for v in (estimate.value, estimate.low, estimate.high))
+    if MISSING in (low, high):
+        return value
+    return f"{value} [{low.removesuffix('%')}{' to ' if estimate.low < 0 else '–'}{high}]"
 
 
 def of_hundred(estimate: Estimate, one: str, many: str) -> str:

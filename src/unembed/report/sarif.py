@@ -15,10 +15,10 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from unembed.report import facts, view
 from unembed.report.clean import cleaned
+from unembed.report.findings import Names, about, badge, measured
 from unembed.report.numbers import number, with_interval
-from unembed.report.words import Taxon, taxon
+from unembed.report.words import Taxon, taxa, taxonomy_rows
 from unembed.results.schema import Finding, GameCard, RuleOutcome, Run
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -101,7 +101,8 @@ def _rules(run: Run, games: dict[str, GameCard]) -> list[dict[str, Any]]:
             "fullDescription": {"text": (question.question if question else "") or title or attack},
             "defaultConfiguration": {"level": "warning"},
             "relationships": [
-                {"target": _reference(taxon(tag)), "kinds": ["relevant"]} for tag in (question.tags if question else [])
+                {"target": _reference(entry), "kinds": ["relevant"]}
+                for entry in taxa(question.tags if question else [])
             ],
             "properties": {"tags": ["security", "privacy", *dict.fromkeys(question.tags if question else [])]},
         }
@@ -117,7 +118,7 @@ def _reference(entry: Taxon) -> dict[str, Any]:
 
 def _taxonomies(run: Run) -> list[dict[str, Any]]:
     lists: dict[str, list[Taxon]] = {}
-    for entry, _ in facts.taxonomy_rows(run):
+    for entry, _ in taxonomy_rows(run):
         lists.setdefault(entry.list, []).append(entry)
     return [
         {
@@ -148,7 +149,7 @@ def _result(
         "message": {"text": _message(f, run, outcomes)},
         "locations": [where],
         "partialFingerprints": {"unembedFinding/v1": fingerprint},
-        "taxa": [_reference(taxon(tag)) for tag in (card.tags if card else [])],
+        "taxa": [_reference(entry) for entry in taxa(card.tags if card else [])],
         "properties": {
             "finding": f.id,
             "status": f.status,
@@ -169,7 +170,7 @@ def _judged(f: Finding, outcomes: list[RuleOutcome]) -> tuple[str, str]:
     violated = [o.severity for o in outcomes if o.outcome == "violated"]
     if violated:
         return "fail", "error" if "error" in violated else "warning"
-    if not view.measured(f):
+    if not measured(f):
         return "open", "none"
     if f.status == "inconclusive":
         return "review", "none"
@@ -179,16 +180,16 @@ def _judged(f: Finding, outcomes: list[RuleOutcome]) -> tuple[str, str]:
 
 
 def _message(f: Finding, run: Run, outcomes: list[RuleOutcome]) -> str:
-    names = view.Names(run)
+    names = Names(run)
     who = f"{names.attack(f.attack)} by {names.adversary(f.adversary)}"
-    about = f" ({view.about(f)})" if view.about(f) else ""
-    if view.measured(f):
+    on = f" ({about(f)})" if about(f) else ""
+    if measured(f):
         text = (
-            f"{who}{about}: {f.metric} {with_interval(f.estimate, f.metric)}, "
-            f"floor {number(f.floor.value, f.metric)}. {view.badge(f)}."
+            f"{who}{on}: {f.metric} {with_interval(f.estimate, f.metric)}, "
+            f"floor {number(f.floor.value, f.metric)}. {badge(f)}."
         )
     else:
-        text = f"{who}{about}: could not measure, which is not a sign of safety. {f.trust.reason}"
+        text = f"{who}{on}: could not measure, which is not a sign of safety. {f.trust.reason}"
     said = [f"Rule {o.rule}: {o.outcome}." for o in outcomes if o.outcome != "met"]
     return " ".join([text, *said])
 

@@ -1,12 +1,16 @@
-"""The plain words of a report: capabilities, levels, terms, and the public lists of weaknesses."""
+"""The plain words of a report: levels, terms, capabilities, public lists of weaknesses, encoder and data."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from unembed.games.threat import MEANINGS, Capability
+from unembed.report.numbers import count
+from unembed.results.schema import Run
 
 _CAPABILITIES: Final = frozenset(c.value for c in Capability)
 
@@ -82,10 +86,6 @@ GLOSSARY: Final[list[tuple[str, str]]] = [
     ),
     ("Excess", "The result minus the floor, measured on the same targets."),
     (
-        "Headroom",
-        "The excess as a share of what was possible above the floor: 100% means everything was read.",
-    ),
-    (
         "Interval",
         "The range that holds the true value in 95 of 100 repetitions. A wide interval means few targets.",
     ),
@@ -121,6 +121,8 @@ class Taxon:
     id: str
     list: str
     name: str
+    later: str = ""
+    """Its id in the next edition of the list, where that has another."""
 
 
 _OWASP: Final = "OWASP Top 10 for LLM Applications 2025"
@@ -129,8 +131,8 @@ _ATLAS: Final = "MITRE ATLAS"
 TAXA: Final[dict[str, Taxon]] = {
     t.id: t
     for t in (
-        Taxon("LLM02:2025", _OWASP, "Sensitive Information Disclosure"),
-        Taxon("LLM08:2025", _OWASP, "Vector and Embedding Weaknesses"),
+        Taxon("LLM02:2025", _OWASP, "Sensitive Information Disclosure", "LLM02:2026"),
+        Taxon("LLM08:2025", _OWASP, "Vector and Embedding Weaknesses", "LLM09:2026"),
         Taxon("AML.T0024", _ATLAS, "Exfiltration via AI Inference API"),
         Taxon("AML.T0024.000", _ATLAS, "Infer Training Data Membership"),
         Taxon("AML.T0024.001", _ATLAS, "Invert AI Model"),
@@ -147,6 +149,91 @@ def taxon(tag: str) -> Taxon:
     return TAXA.get(found[0] if found else tag) or Taxon(tag, "Other", tag)
 
 
+def taxa(tags: Iterable[str]) -> list[Taxon]:
+    """The entries that tags name, each once; a weakness of vectors that leaks also discloses information."""
+    found: dict[Taxon, None] = {}
+    for entry in map(taxon, tags):
+        found |= dict.fromkeys([entry, TAXA["LLM02:2025"]] if entry.id == "LLM08:2025" else [entry])
+    return list(found)
+
+
 def capability(name: str) -> str:
     """A capability in plain words; one that is not ours keeps its name."""
     return MEANINGS[Capability(name)] if name in _CAPABILITIES else name.replace("-", " ").replace("_", " ")
+
+
+_ROLES = {
+    "corpus": "The whole collection",
+    "target": "Texts under attack",
+    "adversary": "Texts an insider holds",
+    "external": "Public texts of another kind",
+}
+
+
+@dataclass(frozen=True)
+class DataRow:
+    """One collection of texts as it was used."""
+
+    role: str
+    name: str
+    rows: str
+    facts: str
+    fingerprint: str
+
+
+def words_of(key: str) -> str:
+    """A field name as a label."""
+    text = key.replace("_", " ").strip()
+    return text[:1].upper() + text[1:]
+
+
+def shown(value: Any) -> str:
+    """A setting or fact of any kind as short text."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return count(value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
+        return ", ".join(shown(item) for item in value)
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def encoder_rows(run: Run) -> list[tuple[str, str]]:
+    """The encoder's card, name first."""
+    told = {key: value for key, value in run.encoder.items() if value not in (None, {}, [], False)}
+    ordered = sorted(told.items(), key=lambda item: item[0] != "name")
+    return [(words_of(key), shown(value)) for key, value in ordered]
+
+
+def data_rows(run: Run) -> list[DataRow]:
+    """All collections with their counts."""
+    return [
+        DataRow(
+            _ROLES[card.role],
+            card.name,
+            count(card.rows),
+            "; ".join(f"{words_of(key).lower()}: {shown(value)}" for key, value in card.facts.items() if value != 0),
+            card.fingerprint,
+        )
+        for card in run.data
+    ]
+
+
+def invented(run: Run) -> bool:
+    """Whether the collection was made up by a generator, so that nobody stands in it."""
+    return any(card.role == "corpus" and card.facts.get("generated") is True for card in run.data)
+
+
+def taxonomy_rows(run: Run) -> list[tuple[Taxon, str]]:
+    """The entries of public lists the run's questions fall under, with the questions."""
+    found: dict[Taxon, list[str]] = {}
+    for card in run.games:
+        for entry in taxa(card.tags):
+            found.setdefault(entry, []).append(card.name)
+    return [(entry, ", ".join(names)) for entry, names in found.items()]

@@ -189,6 +189,7 @@ class Skipped(Strict):
     """Something that was not tested, and why."""
 
     what: str
+    subject: str | None = Field(default=None, description="the attribute column or the keyword set in question")
     adversary: str | None = None
     reason: str
     missing: list[str] = Field(default_factory=list)

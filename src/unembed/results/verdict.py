@@ -58,15 +58,19 @@ def _leaks(leaks: Sequence[Finding], adversaries: Sequence[AdversaryCard]) -> Ve
     who = {card.name: card for card in adversaries}
     weakest = next(name for name in who if any(f.adversary == name for f in leaks))
     best = _strongest_by_question([f for f in leaks if f.adversary == weakest])
-    claims = [f.claim for f in best]
-    listed = claims[0] if len(claims) == 1 else ", ".join(claims[:-1]) + " and " + claims[-1]
-    sentence = f"{somebody(who[weakest])} {listed}."
+    sentence = f"{somebody(who[weakest])} {_listed(best)}."
     stronger = [f for f in leaks if f.adversary != weakest and f.headroom > MUCH_MORE * best[0].headroom]
     if stronger:
         top = max(stronger, key=lambda f: f.headroom)
-        sentence += f" {somebody(who[top.adversary])} {top.claim}."
-        best = [*best, top]
+        more = _strongest_by_question([f for f in stronger if f.adversary == top.adversary])[:2]
+        sentence += f" {somebody(who[top.adversary])} {_listed(more)}."
+        best = [*best, *more]
     return Verdict(level=level, sentence=sentence, adversary=weakest, findings=[f.id for f in best])
+
+
+def _listed(findings: Sequence[Finding]) -> str:
+    claims = [f.claim for f in findings]
+    return claims[0] if len(claims) == 1 else f"{', '.join(claims[:-1])} and {claims[-1]}"
 
 
 def _no_leaks(measured: Sequence[Finding], unmeasured: int) -> Verdict:

@@ -8,6 +8,7 @@ colours otherwise.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -16,7 +17,9 @@ from markupsafe import Markup
 from unembed.metrics.estimate import Estimate
 from unembed.report import svg
 from unembed.report.charts import Axis, tick_label
-from unembed.report.numbers import count, number
+from unembed.report.findings import Names, about, measured
+from unembed.report.numbers import count, number, with_interval
+from unembed.results.schema import Finding
 
 _HEIGHT = 250
 _TOP, _BOTTOM = 8, 24
@@ -166,3 +169,56 @@ def _path(places: Sequence[tuple[float, float]], kind: str) -> Markup:
 
 def _points(places: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x},{y}" for x, y in places)
+
+
+@dataclass(frozen=True)
+class CurveView:
+    """A curve and its text."""
+
+    title: str
+    axis: str
+    chart: Markup
+    legend: list[tuple[Markup, str]]
+    price: str
+    rows: list[tuple[str, str, str, str]]
+
+
+def curves(findings: list[Finding], names: Names) -> list[CurveView]:
+    """Results over the number of pairs, one chart per adversary, one line per attack, best first."""
+    groups: dict[tuple[object, ...], dict[str, list[Finding]]] = defaultdict(lambda: defaultdict(list))
+    for f in sorted((f for f in findings if measured(f)), key=lambda f: f.cost.pairs):
+        groups[(f.adversary, f.subject, f.defense, f.adaptive, f.metric)][f.attack].append(f)
+    views = []
+    for by_attack in groups.values():
+        lines = [line for line in by_attack.values() if line[0].cost.pairs < line[-1].cost.pairs]
+        if lines:
+            views.append(_curve(sorted(lines, key=lambda line: -line[-1].estimate.value), names))
+    return views
+
+
+def _curve(lines: list[list[Finding]], names: Names) -> CurveView:
+    first = lines[0][0]
+    drawn = [
+        Line(names.attack(line[0].attack), [CurvePoint(f.cost.pairs, f.estimate, f.floor.value) for f in line])
+        for line in lines
+    ]
+    data = Curve(" · ".join(p for p in (names.adversary(first.adversary), about(first)) if p), first.metric, drawn)
+    rows = [
+        (line.title, count(p.pairs), with_interval(p.estimate, data.metric), number(p.floor, data.metric))
+        for line in data.lines
+        for p in line.points
+    ]
+    legend = [(mark(style), line.title) for style, line in enumerate(data.lines)]
+    return CurveView(data.title, data.metric.replace("_", " "), curve_chart(data), legend, _price(lines), rows)
+
+
+def _price(lines: list[list[Finding]]) -> str:
+    """With how many pairs the vectors begin to give something away."""
+    points = [f for line in lines for f in line]
+    leaks = [f.cost.pairs for f in points if f.status == "leak"]
+    if not leaks:
+        return f"Not even {count(max(f.cost.pairs for f in points))} pairs were enough for a leak to show."
+    least, tried = min(leaks), min(f.cost.pairs for f in points)
+    if least == tried:
+        return f"{count(least)} pairs are enough for a leak to show, the fewest that were tried."
+    return f"{count(least)} pairs are enough for a leak to show; with fewer none showed."
