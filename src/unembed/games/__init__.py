@@ -18,6 +18,8 @@ GAMES: Registry[type[Any]] = Registry(
         "names": "unembed.games.names:NamesGame",
         "pattern": "unembed.games.pattern:PatternGame",
         "fingerprint": "unembed.games.fingerprint:FingerprintGame",
+        "presence": "unembed.games.presence:PresenceGame",
+        "candidates": "unembed.games.candidates:CandidatesGame",
     },
     group="unembed.games",
     check=check_game,
