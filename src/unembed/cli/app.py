@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from unembed.cli import attack, audit, cache, compare, demo, doctor, fingerprint, gate, listing, report, reproduce, show
+from unembed.cli import presence as looking
 from unembed.errors import fenced
 
 MEASURE, RESULTS, LOOK = "Measure", "Results", "Look around"
@@ -53,6 +54,7 @@ _add("demo", demo.demo, demo.EXAMPLE, MEASURE)
 _add("audit", audit.audit, audit.EXAMPLE, MEASURE)
 _add("attack", attack.attack, attack.EXAMPLE, MEASURE)
 _add("fingerprint", fingerprint.fingerprint, fingerprint.EXAMPLE, MEASURE)
+_add("presence", looking.presence, looking.EXAMPLE, MEASURE)
 _add("reproduce", reproduce.reproduce, reproduce.EXAMPLE, MEASURE)
 _add("report", report.report, report.EXAMPLE, RESULTS)
 _add("compare", compare.compare, compare.EXAMPLE, RESULTS)

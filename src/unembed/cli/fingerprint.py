@@ -105,6 +105,7 @@ def _learn(
     replace: bool,
 ) -> int:
     from unembed.attacks.fingerprint import SignatureBook, learn_from_encoder, learn_from_vectors
+    from unembed.cli.encoder_options import named_encoder
     from unembed.errors import UsageError
     from unembed.writing import write_atomically
 
@@ -118,7 +119,7 @@ def _learn(
     if name in book.names() and not replace:
         raise UsageError(f"{path} has a signature '{name}' already: choose another name, or add --replace")
     if encoder:
-        learnt = learn_from_encoder(name, _encoder(encoder, options, fit_on))
+        learnt = learn_from_encoder(name, named_encoder(encoder, options, fit_on))
     else:
         learnt = learn_from_vectors(name, [_rows(file, column) for file in files])
     write_atomically(path, book.added(learnt, replace=replace).text(), shared=True)
@@ -128,21 +129,6 @@ def _learn(
     voice.line(f"Written: {path}")
     voice.data({"name": learnt.name, "dimension": learnt.dimension, "signatures": str(path), **learnt.facts})
     return 0
-
-
-def _encoder(name: str, options: list[str], fit_on: str | None) -> Any:
-    from unembed.corpora.readers import read_corpus_with_report
-    from unembed.encoders import build_encoder
-    from unembed.errors import UsageError
-
-    given = {}
-    for option in options:
-        key, equals, value = option.partition("=")
-        if not equals or not key.strip():
-            raise UsageError(f"--encoder-option {option}: expected NAME=VALUE")
-        given[key.strip()] = value
-    texts = read_corpus_with_report(fit_on)[0].texts if fit_on else None
-    return build_encoder(name, given, fit_texts=texts)
 
 
 def _known(voice: Voice, book: SignatureBook) -> int:

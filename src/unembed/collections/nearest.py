@@ -126,5 +126,5 @@ def in_batches(vectors: Any, ids: Sequence[object] | None = None, size: int = RO
     """An array, a memory map or a table of vectors in batches, with row numbers where there are no ids."""
     for start in range(0, int(vectors.shape[0]), size):
         part = vectors[start : start + size]
-        names: Sequence[object] = range(start, start + len(part)) if ids is None else ids[start : start + len(part)]
-        yield names, part
+        end = start + int(part.shape[0])
+        yield range(start, end) if ids is None else ids[start:end], part

@@ -23,7 +23,7 @@ _SYNONYMS = (
     ("also", "too"), ("almost", "nearly"), ("although", "though"), ("began", "started"),
     ("begin", "start"), ("big", "large"), ("build", "construct"), ("built", "constructed"), ("buy", "purchase"),
     ("bought", "purchased"), ("children", "kids"), ("choose", "select"), ("chosen", "selected"), ("city", "town"),
-    ("close", "near"), ("collect", "gather"), ("company", "firm"), ("contains", "holds"), ("country", "nation"),
+    ("collect", "gather"), ("company", "firm"), ("contains", "holds"), ("country", "nation"),
     ("created", "made"), ("died", "passed away"), ("difficult", "hard"), ("doctor", "physician"),
     ("each", "every"), ("early", "initial"), ("easy", "simple"), ("end", "finish"), ("ended", "finished"),
     ("enough", "sufficient"), ("famous", "well-known"), ("fast", "quick"), ("film", "movie"), ("former", "earlier"),

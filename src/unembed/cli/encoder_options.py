@@ -1,0 +1,25 @@
+"""An encoder as a verb names it: a name, options as NAME=VALUE, and the texts that a fitted one learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unembed.encoders.base import Encoder
+
+
+def named_encoder(name: str, options: Sequence[str], fit_on: str | None) -> Encoder:
+    """The encoder, ready to encode."""
+    from unembed.corpora.readers import read_corpus_with_report
+    from unembed.encoders import build_encoder
+    from unembed.errors import UsageError
+
+    given = {}
+    for option in options:
+        key, equals, value = option.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"--encoder-option {option}: expected NAME=VALUE")
+        given[key.strip()] = value
+    texts = read_corpus_with_report(fit_on)[0].texts if fit_on else None
+    return build_encoder(name, given, fit_texts=texts)
