@@ -13,7 +13,10 @@ from unembed.games import GAMES
 from unembed.games.threat import ADVERSARIES
 from unembed.testing.toys import TOY_WORDS, toy_game, toy_material
 
-NAMED = {"names": {"names": ("apple", "forest", "violin"), "swap_in": ("copper",)}}
+NAMED = {
+    "names": {"names": ("apple", "forest", "violin"), "swap_in": ("copper",)},
+    "personal": {"keywords": ("fruit=apple|orange", "water=harbor|island")},
+}
 
 
 def _game(name):

@@ -18,6 +18,7 @@ GAMES: Registry[type[Any]] = Registry(
         "names": "unembed.games.names:NamesGame",
         "pattern": "unembed.games.pattern:PatternGame",
         "fingerprint": "unembed.games.fingerprint:FingerprintGame",
+        "personal": "unembed.games.personal:PersonalGame",
         "presence": "unembed.games.presence:PresenceGame",
         "candidates": "unembed.games.candidates:CandidatesGame",
     },
