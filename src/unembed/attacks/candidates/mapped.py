@@ -26,7 +26,7 @@ from unembed.nn.features import Standardiser
 from unembed.params import Parametrised
 from unembed.seeds import generator
 
-MOST_PAIRS = 4_000
+MOST_PAIRS = 1_500
 FEWEST_PAIRS = 20
 #: Strengths tried, as shares of the mean eigenvalue.
 STRENGTHS = tuple(float(s) for s in np.logspace(-3, 3, 19))
