@@ -29,6 +29,7 @@ SAME = 0.9999
 #: A block of stored vectors, in bytes; and products held at once.
 _BLOCK_BYTES, _PRODUCTS = 2 << 20, 1 << 22
 ROWS_AT_ONCE = 8192
+_WORTH_THREADS = 200
 
 
 @dataclass(frozen=True)
@@ -45,20 +46,24 @@ class Nearest:
 
 def nearest(asked: Vectors, stored: Batches) -> Nearest:
     """The nearest stored vector to each asked one."""
+    from threadpoolctl import threadpool_limits
+
     directions = unit_rows(asked)
-    best, ids = np.full(directions.shape[0], -1.0, dtype=np.float32), [None] * int(directions.shape[0])
-    found: list[object] = list(ids)
+    found: list[object] = [None] * int(directions.shape[0])
+    best = np.full(len(found), -1.0, dtype=np.float32)
     count = 0
-    for names, vectors in stored:
-        count += int(vectors.shape[0])
-        if vectors.shape[1] != directions.shape[1]:
-            raise DataError(
-                f"the stored vectors have {vectors.shape[1]} dimensions, those asked about {directions.shape[1]}: "
-                "use the encoder that made the store"
-            )
-        where, values = _best(directions, vectors)
-        for row in np.flatnonzero(values > best):
-            best[row], found[row] = values[row], names[int(where[row])]
+    # Products of a small block with few vectors end before a second thread has begun.
+    with threadpool_limits(limits=1 if len(found) < _WORTH_THREADS else None):
+        for names, vectors in stored:
+            count += int(vectors.shape[0])
+            if vectors.shape[1] != directions.shape[1]:
+                raise DataError(
+                    f"the stored vectors have {vectors.shape[1]} dimensions, those asked about {directions.shape[1]}: "
+                    "use the encoder that made the store"
+                )
+            where, values = _best(directions, vectors)
+            for row in np.flatnonzero(values > best):
+                best[row], found[row] = values[row], names[int(where[row])]
     return Nearest(np.clip(best.astype(np.float64), -1.0, 1.0), found, count)
 
 

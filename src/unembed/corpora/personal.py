@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +108,7 @@ def _is_card(digits: str) -> bool:
 
 
 def _has_card(text: str) -> bool:
-    return any(_is_card(re.sub(r"\D", "", found.group())) for found in _CARD.finditer(text))
+    return any(_is_card(re.sub(r"\D", "", found.group())) for found in _CARD.finditer(_ACCOUNT.sub("", text)))
 
 
 _FORMS: dict[str, Callable[[str], bool]] = {
@@ -131,14 +132,18 @@ def holds_personal(texts: Sequence[str], kinds: Sequence[str]) -> BoolArray:
     A kind is one of ``KINDS``, or ``NAME=REGEX`` for one's own. Who counts as a person follows from all these texts
     together.
     """
-    held = np.zeros((len(texts), len(kinds)), dtype=bool)
-    for column, kind in enumerate(kinds):
-        if kind == PERSON:
-            held[:, column] = _naming(texts)
-        else:
-            test = _FORMS[kind] if kind in _FORMS else _own_form(kind)
-            held[:, column] = [test(text) for text in texts]
-    return held
+    if not kinds:
+        return np.zeros((len(texts), 0), dtype=bool)
+    return np.stack([_held(tuple(texts), kind) for kind in kinds], axis=1)
+
+
+@lru_cache(maxsize=16)
+def _held(texts: tuple[str, ...], kind: str) -> BoolArray:
+    """One kind; remembered, because an audit asks the same of the same texts for every adversary and defense."""
+    if kind == PERSON:
+        return np.array(_naming(texts), dtype=bool)
+    test = _FORMS[kind] if kind in _FORMS else _own_form(kind)
+    return np.array([test(text) for text in texts], dtype=bool)
 
 
 def _naming(texts: Sequence[str]) -> list[bool]:

@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from unembed.corpora.corpus import Corpus
-from unembed.corpora.personal import KINDS, holds_personal
+from unembed.corpora.personal import ACCOUNT, CARD, E_MAIL, KINDS, PERSON, PHONE, holds_personal
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Options, Question, Refused
 from unembed.games.base import Deal, GameFacts, IntArray, Material
@@ -31,6 +31,14 @@ from unembed.seeds import generator
 
 #: With fewer texts that hold a kind, or that don't, on either side, it is not asked about.
 FEWEST = 20
+#: What to type to learn how much of the value itself can be read back.
+HINTS = {
+    E_MAIL: "--pattern e-mail asks what it says",
+    PHONE: "--pattern phone, or its format, asks what it says",
+    ACCOUNT: "--pattern iban, or its format, asks what it says",
+    CARD: "--pattern card asks what it says",
+    PERSON: "--names FILE asks whose it is",
+}
 
 
 class PersonalOptions(Options):
@@ -124,7 +132,8 @@ class PersonalGame(KeywordGame):
                 raise CannotMeasureError(f"{len(yes)} of {len(present)} target texts hold {label}: {FEWEST} are needed")
             asked[rng.permutation(yes)[:count], column] = True
             asked[rng.permutation(no)[:count], column] = True
-            notes.append(f"{len(yes):,} of {len(present):,} target texts hold {label}, found by its form")
+            further = f"; {HINTS[label]}" if label in HINTS else ""
+            notes.append(f"{len(yes):,} of {len(present):,} target texts hold {label}, found by its form{further}")
         truth = KeywordTruth(present, asked, labels, material.groups)
         return Deal(dealt.knowledge, material.target_vectors, truth, dealt.pairs, 0, tuple(notes))
 
