@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from unembed.attacks.keyword.aligned import Aligned
 from unembed.attacks.keyword.portfolio import KeywordPortfolio
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.personal import ACCOUNT, E_MAIL, PHONE
@@ -57,12 +58,13 @@ def test_an_adversary_without_such_texts_does_not_play():
     assert game.seat(outsider, Corpus.of(_letters(40, 0), name="public"), ()) is outsider
 
 
-def test_leaky_vectors_tell_which_texts_hold_it():
+@pytest.mark.parametrize("attack", [KeywordPortfolio, Aligned])
+def test_leaky_vectors_tell_which_texts_hold_it(attack):
     game = PersonalGame(keywords=OWN)
     deal = game.deal(toy_material())
     assert deal.queries == 0
     assert deal.truth.keywords == ("fruit", "water")
-    played = play(game, KeywordPortfolio(seed=1), deal, 1, calibrate=False)
+    played = play(game, attack(seed=1), deal, 1, calibrate=False)
     assert played.excess.low > 0.2
     assert status_of(played)[:2] == ("leak", "moderate"), "where it stands is not what it says"
     assert any("target texts hold fruit, found by its form" in note for note in deal.notes)

@@ -12,6 +12,7 @@ question. It is the keyword game with kinds of data in the place of words: the s
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -121,6 +122,8 @@ class PersonalGame(KeywordGame):
         training = self._own_texts(material.known, material.seed)
         check_training(training)
         dealt = knowledge_of(material, training, labels)
+        # Kinds of data are no words: whoever looked for them in the texts would find none.
+        knowledge = replace(dealt.knowledge, texts=())
         present = holds_personal(material.target.texts, self.keywords)
         asked = np.zeros_like(present)
         notes = list(dealt.notes)
@@ -135,7 +138,7 @@ class PersonalGame(KeywordGame):
             further = f"; {HINTS[label]}" if label in HINTS else ""
             notes.append(f"{len(yes):,} of {len(present):,} target texts hold {label}, found by its form{further}")
         truth = KeywordTruth(present, asked, labels, material.groups)
-        return Deal(dealt.knowledge, material.target_vectors, truth, dealt.pairs, 0, tuple(notes))
+        return Deal(knowledge, material.target_vectors, truth, dealt.pairs, 0, tuple(notes))
 
     def _own_texts(self, known: Corpus, seed: int) -> Training:
         """Texts of the adversary with and without each kind, as many of both."""
