@@ -57,6 +57,17 @@ def test_a_text_is_recognised_and_the_false_alarms_are_as_stated():
     assert status_of(played)[:2] == ("leak", "moderate"), "recognising what one has is not reading it"
 
 
+def test_outsiders_of_another_kind_do_not_make_everything_look_stored():
+    """Public text lies far from the index; texts of the collection that are not stored lie near and are let pass."""
+    material = toy_material(targets=1200)
+    public = Corpus.of([f"word{i} other{i} thing{i % 7}" for i in range(600)], name="public")
+    far = replace(material, known=public, known_vectors=material.encode(public.texts))
+    deal = PresenceGame(kinds=("exact",)).deal(far)
+    guess = PresenceNearest().fit(deal.knowledge).run(deal.vectors)
+    assert guess.said[~deal.truth.inside].mean() < 0.1
+    assert guess.said[deal.truth.inside].all()
+
+
 def test_a_rate_that_cannot_be_seen_is_not_given():
     deal = PresenceGame().deal(toy_material(targets=300))
     scores = PresenceGame().judge(deal.truth, PresenceNearest().fit(deal.knowledge).run(deal.vectors), 0)

@@ -29,7 +29,7 @@ from unembed.seeds import generator
 MOST_PAIRS = 1_500
 FEWEST_PAIRS = 20
 #: Strengths tried, as shares of the mean eigenvalue.
-STRENGTHS = tuple(float(s) for s in np.logspace(-3, 3, 19))
+STRENGTHS = tuple(float(s) for s in np.logspace(-2, 2, 9))
 
 FloatArray = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ class CandidateMap(Parametrised):
         game="candidates",
         title="Ranking candidate texts through a map learnt from known pairs",
         requires=frozenset({Capability.VECTORS, Capability.PAIRS}),
-        cost="seconds",
+        cost="minutes",
     )
 
     surrogate: str = "words"

@@ -2,8 +2,9 @@
 
 Similarity is the cosine after each dimension was scaled to the same spread, so that one large dimension does not decide
 alone; sparse vectors are compared as they are. The threshold follows from texts of the adversary's own that are not in
-the index: at the stated rate a further one of their kind passes it. A vector that is the same but for rounding passes
-always.
+the index: at the stated rate a further one of their kind passes it. Public text lies farther from the index than
+texts of its own kind do, so how near stored vectors come to each other is a second measure, and the stricter counts. A
+vector that is the same but for rounding passes always.
 
 Cost: one product of all candidates and outsiders with the index, in blocks.
 """
@@ -59,6 +60,13 @@ class PresenceNearest(Parametrised):
             self.threshold_ = threshold_for(self._nearest(outsiders), self.false_alarm)
         except UsageError as error:
             raise CannotMeasureError(str(error)) from error
+        order = generator(self.seed, "stored").permutation(int(self.index_.shape[0]))
+        some, rest = np.split(order, [min(len(order) // 5, MOST_OUTSIDERS)])
+        among = nearest(self.index_[np.sort(some)], in_batches(self.index_[np.sort(rest)])).similarity
+        if len(among) >= 1 / self.false_alarm:
+            self.threshold_ = max(self.threshold_, threshold_for(among, self.false_alarm))
+        elif len(among):
+            self.threshold_ = max(self.threshold_, min(float(among.max()), SAME))
         return self
 
     def run(self, vectors: Vectors) -> PresenceGuess:
