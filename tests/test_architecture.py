@@ -82,6 +82,9 @@ OTHER_MEANINGS = {
     ("results", "weights"),  # what an adversary may hold
     ("audit", "fingerprint"),  # a digest
     ("cli", "fingerprint"),  # a command
+    ("cli", "presence"),  # a command
+    ("audit", "candidates"),  # a parameter: encoders
+    ("cli", "candidates"),  # a key in a document: encoders
 }
 
 

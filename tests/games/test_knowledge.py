@@ -13,7 +13,10 @@ from unembed.games import GAMES
 from unembed.games.threat import ADVERSARIES
 from unembed.testing.toys import TOY_WORDS, toy_game, toy_material
 
-NAMED = {"names": {"names": ("apple", "forest", "violin"), "swap_in": ("copper",)}}
+NAMED = {
+    "names": {"names": ("apple", "forest", "violin"), "swap_in": ("copper",)},
+    "personal": {"keywords": ("fruit=apple|orange", "water=harbor|island")},
+}
 
 
 def _game(name):
@@ -35,12 +38,20 @@ def _plain(value):
     return value
 
 
-def _told_otherwise(material, seed):
-    """The same vectors with other texts and other column values behind them: same adversary, another truth."""
+#: Games that hand out the texts themselves as a list: what must not show is which of them made which vector.
+LISTED = {"candidates"}
+
+
+def _told_otherwise(material, seed, *, listed=False):
+    """The same vectors with other texts and other column values behind them: same adversary, another truth.
+
+    ``listed``: the other texts are those of the other vectors.
+    """
     rng = np.random.default_rng(seed)
     n = len(material.target)
     texts = [" ".join(rng.choice(TOY_WORDS, size=4, replace=False)) for _ in range(n)]
     order = rng.permutation(n)
+    texts = [material.target.texts[i] for i in order] if listed else texts
     columns = {name: [values[i] for i in order] for name, values in material.target.columns.items()}
     other = Corpus(tuple(texts), material.target.ids, columns, material.target.name)
     return dataclasses.replace(material, target=other, encode_target=material.encode)
@@ -54,7 +65,7 @@ def test_another_truth_deals_the_same_knowledge(name, who, seed):
     material = toy_material(adversary=ADVERSARIES[who], known=120, targets=120)
     game = _game(name)
     dealt = game.deal(material).knowledge
-    again = game.deal(_told_otherwise(material, seed)).knowledge
+    again = game.deal(_told_otherwise(material, seed, listed=name in LISTED)).knowledge
     assert _plain(dealt) == _plain(again), f"{name} tells the {who} something about the targets"
 
 

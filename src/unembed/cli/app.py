@@ -23,6 +23,7 @@ from unembed.cli import (
     show,
     stores,
 )
+from unembed.cli import presence as looking
 from unembed.errors import fenced
 
 MEASURE, RESULTS, LOOK = "Measure", "Results", "Look around"
@@ -68,6 +69,7 @@ _add("demo", demo.demo, demo.EXAMPLE, MEASURE)
 _add("audit", audit.audit, audit.EXAMPLE, MEASURE)
 _add("attack", attack.attack, attack.EXAMPLE, MEASURE)
 _add("fingerprint", fingerprint.fingerprint, fingerprint.EXAMPLE, MEASURE)
+_add("presence", looking.presence, looking.EXAMPLE, MEASURE)
 _add("reproduce", reproduce.reproduce, reproduce.EXAMPLE, MEASURE)
 _add("report", report.report, report.EXAMPLE, RESULTS)
 _add("compare", compare.compare, compare.EXAMPLE, RESULTS)

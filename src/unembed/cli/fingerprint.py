@@ -107,6 +107,7 @@ def _learn(
     replace: bool,
 ) -> int:
     from unembed.attacks.fingerprint import SignatureBook, learn_from_encoder, learn_from_vectors
+    from unembed.cli.encoder_options import named_encoder
     from unembed.errors import UsageError
     from unembed.writing import write_atomically
 
@@ -120,7 +121,7 @@ def _learn(
     if name in book.names() and not replace:
         raise UsageError(f"{path} has a signature '{name}' already: choose another name, or add --replace")
     if encoder:
-        learnt = learn_from_encoder(name, _encoder(encoder, options, fit_on))
+        learnt = learn_from_encoder(name, named_encoder(encoder, options, fit_on))
     else:
         learnt = learn_from_vectors(name, [_rows(file, column) for file in files])
     write_atomically(path, book.added(learnt, replace=replace).text(), shared=True)
@@ -130,16 +131,6 @@ def _learn(
     voice.line(f"Written: {path}")
     voice.data({"name": learnt.name, "dimension": learnt.dimension, "signatures": str(path), **learnt.facts})
     return 0
-
-
-def _encoder(name: str, options: list[str], fit_on: str | None) -> Any:
-    from unembed.cli.request import name_and_value
-    from unembed.corpora.readers import read_corpus_with_report
-    from unembed.encoders import build_encoder
-
-    given = dict(name_and_value(option, "--encoder-option") for option in options)
-    texts = read_corpus_with_report(fit_on)[0].texts if fit_on else None
-    return build_encoder(name, given, fit_texts=texts)
 
 
 def _known(voice: Voice, book: SignatureBook) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
+from typing import ClassVar, Generic, Literal, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,7 @@ class GameFacts:
     ``evidence``: further metrics that must agree before a finding says "no leak found".
     ``counts_hits``: the metric is a share of right answers, so that a multiple of the floor means something.
     ``exposed``: the metric that counts texts laid open, where there is one.
+    ``gravest``: the highest level a leak is given, where even a complete one tells the adversary little that is new.
     ``private_params``, ``private_slices``: parameters, and kinds of slices, that hold words of the collection or names
     of people. They are masked in results.
     ``section``: the section of the report that shows its findings: words, people, keywords, word lists, classes,
@@ -70,6 +71,7 @@ class GameFacts:
     evidence: tuple[str, ...] = ()
     counts_hits: bool = True
     exposed: str | None = None
+    gravest: Literal["low", "moderate", "high"] = "high"
     private_params: tuple[str, ...] = ()
     private_slices: tuple[str, ...] = ()
     with_references: bool = False

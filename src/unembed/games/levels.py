@@ -37,3 +37,9 @@ def level_of(value: float, floor: float, *, ratio: bool = True, exposed: float =
     ):
         return "moderate"
     return "low"
+
+
+def no_graver(level: Level, than: Level) -> Level:
+    """The level, or the one that a game's leaks never go beyond."""
+    order: tuple[Level, ...] = ("low", "moderate", "high")
+    return min(level, than, key=order.index)

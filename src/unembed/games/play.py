@@ -16,7 +16,7 @@ from sklearn.base import clone
 from unembed.errors import CannotMeasureError
 from unembed.games.base import Deal, Example, G, Game, K, Player, Rehearsable, Scores, T
 from unembed.games.calibration import Detection, PlantableGame, detect, found_at_all
-from unembed.games.levels import Level, level_of
+from unembed.games.levels import Level, level_of, no_graver
 from unembed.games.planting import CannotPlantError, Plantable
 from unembed.games.repeats import luck_of_pairs, widened
 from unembed.games.rounds import SMALLEST_LEAK, Round, check_guess, play_round
@@ -97,8 +97,11 @@ def play(
         floor_secondary=_secondary_floors(played),
         check=check,
         detection=detection,
-        level=level_of(
-            played.scores.point, floor.value, ratio=game.facts.counts_hits, exposed=_exposed(game, played.scores)
+        level=no_graver(
+            level_of(
+                played.scores.point, floor.value, ratio=game.facts.counts_hits, exposed=_exposed(game, played.scores)
+            ),
+            game.facts.gravest,
         ),
         doubt=deal.doubt,
         contrary=() if played.leaks else tuple(_contrary(game, played)),

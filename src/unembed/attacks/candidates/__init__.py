@@ -1,0 +1,1 @@
+"""Attacks that rank a list of candidate texts by a vector."""

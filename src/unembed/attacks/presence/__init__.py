@@ -1,0 +1,1 @@
+"""Attacks that ask whether a text lies in an index."""
