@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from unembed.cli.completion import KINDS
 from unembed.errors import MissingExtraError, PluginError, UnembedWarning, UnknownNameError
 from unembed.registry import Registry
 
-KINDS = ("encoders", "games", "attacks", "defenses", "utility", "collections", "generators", "adversaries", "papers")
 _SINGULAR = {k: k.removesuffix("s") for k in KINDS} | {"adversaries": "adversary", "papers": "experiment"}
 
 
@@ -54,6 +54,17 @@ def registries() -> dict[str, Registry[Any]]:
         "generators": GENERATORS,
         "papers": EXPERIMENTS,
     }
+
+
+def names_of(kind: str) -> list[str]:
+    """The names of one kind, without loading what they stand for."""
+    if kind == "adversaries":
+        from unembed.games.threat import ADVERSARIES
+
+        return list(ADVERSARIES)
+    if kind not in KINDS:
+        raise UnknownNameError("kind", kind, KINDS)
+    return list(registries()[kind])
 
 
 def entries(kind: str) -> Iterator[Entry]:

@@ -10,6 +10,8 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from unembed.cli.completion import of_kind
+
 TEXTS, VECTORS, THREAT = "Texts", "Vectors", "Who attacks, and how"
 RUN, OUTPUT, POLICY = "Running", "Output", "Policy"
 
@@ -95,6 +97,7 @@ class TextFlags:
         str | None,
         typer.Option(
             help="Encoder: a name of 'unembed list encoders', NAME:VALUE or file.py:Class (default minilm).",
+            autocompletion=of_kind("encoders"),
             rich_help_panel=VECTORS,
         ),
     ] = None
@@ -141,7 +144,11 @@ class CommonFlags(TextFlags):
     ] = None
     adversary: Annotated[
         Strings,
-        typer.Option(help="Adversary: outsider, insider, weights; repeat.", rich_help_panel=THREAT),
+        typer.Option(
+            help="Adversary: outsider, insider, weights; repeat.",
+            autocompletion=of_kind("adversaries"),
+            rich_help_panel=THREAT,
+        ),
     ] = None
     keyword: Annotated[
         Strings,
@@ -189,6 +196,7 @@ class CommonFlags(TextFlags):
             help="Defense to attack as well, with parameters after commas; repeat. "
             "'A then B' is one variant with B behind A.",
             metavar="NAME[,PARAM=VALUE…]",
+            autocompletion=of_kind("defenses"),
             rich_help_panel=THREAT,
         ),
     ] = None
@@ -198,6 +206,7 @@ class CommonFlags(TextFlags):
             help="What the vectors are good for, scored with and without each defense: retrieval, column,column=NAME "
             "or file.py:Class; repeat.",
             metavar="NAME[,PARAM=VALUE…]",
+            autocompletion=of_kind("utility"),
             rich_help_panel=THREAT,
         ),
     ] = None
@@ -244,6 +253,7 @@ class CommonFlags(TextFlags):
             help="Encoder to compare the findings with: bag-of-words, lsa, random (these by default), or a name as for "
             "--encoder; repeat; 'none' for none.",
             metavar="NAME",
+            autocompletion=of_kind("encoders"),
             rich_help_panel=RUN,
         ),
     ] = None
@@ -356,12 +366,17 @@ class AuditFlags(CommonFlags):
         Strings,
         typer.Option(
             help="Question: inversion, keyword, reassembly, attribute, number, names, pattern; repeat.",
+            autocompletion=of_kind("games"),
             rich_help_panel=THREAT,
         ),
     ] = None
     attack: Annotated[
         Strings,
-        typer.Option(help="Attack of 'unembed list attacks', or file.py:Class; repeat.", rich_help_panel=THREAT),
+        typer.Option(
+            help="Attack of 'unembed list attacks', or file.py:Class; repeat.",
+            autocompletion=of_kind("attacks"),
+            rich_help_panel=THREAT,
+        ),
     ] = None
 
 
@@ -369,4 +384,7 @@ class AuditFlags(CommonFlags):
 class AttackFlags(CommonFlags):
     """``attack``: one attack alone."""
 
-    name: Annotated[str, typer.Argument(help="Attack of 'unembed list attacks', or file.py:Class.")]
+    name: Annotated[
+        str,
+        typer.Argument(help="Attack of 'unembed list attacks', or file.py:Class.", autocompletion=of_kind("attacks")),
+    ]
