@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from unembed.api.catalogue import registries, title_of
+from unembed.cli.completion import KINDS
 from unembed.errors import MissingExtraError, PluginError, UnembedWarning, UnknownNameError
 from unembed.registry import Registry
 
-__all__ = ["KINDS", "Entry", "entries", "find", "registries", "title_of"]
+__all__ = ["KINDS", "Entry", "entries", "find", "names_of", "registries", "title_of"]
 
-KINDS = ("encoders", "games", "attacks", "defenses", "utility", "collections", "generators", "adversaries", "papers")
 _SINGULAR = {k: k.removesuffix("s") for k in KINDS} | {"adversaries": "adversary", "papers": "experiment"}
 
 
@@ -33,6 +33,17 @@ class Entry:
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
         return asdict(self)
+
+
+def names_of(kind: str) -> list[str]:
+    """The names of one kind, without loading what they stand for."""
+    if kind == "adversaries":
+        from unembed.games.threat import ADVERSARIES
+
+        return list(ADVERSARIES)
+    if kind not in KINDS:
+        raise UnknownNameError("kind", kind, KINDS)
+    return list(registries()[kind])
 
 
 def entries(kind: str) -> Iterator[Entry]:
@@ -62,7 +73,7 @@ def _entry(registry: Registry[Any], name: str, kind: str) -> Entry:
         kind,
         title_of(found),
         getattr(facts, "paper", None),
-        getattr(facts, "section", None),
+        getattr(facts, "section", None) if getattr(facts, "paper", None) else None,
         sorted(str(r) for r in getattr(facts, "requires", ())),
         origin,
     )

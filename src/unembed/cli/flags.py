@@ -10,6 +10,8 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from unembed.cli.completion import of_kind
+
 F = TypeVar("F")
 Strings = list[str] | None
 
@@ -17,8 +19,9 @@ Strings = list[str] | None
 def _options_of(panel: str) -> Callable[..., Any]:
     """How an option of a panel of the help is declared: its help, then its names where they are not the field's."""
 
-    def option(help: str, *names: str, metavar: str | None = None) -> Any:
-        return typer.Option(*names, help=help, metavar=metavar, rich_help_panel=panel)
+    def option(help: str, *names: str, metavar: str | None = None, completed_by: str | None = None) -> Any:
+        completion = of_kind(completed_by) if completed_by else None
+        return typer.Option(*names, help=help, metavar=metavar, autocompletion=completion, rich_help_panel=panel)
 
     return option
 
@@ -82,7 +85,10 @@ class TextFlags:
     ] = None
     encoder: Annotated[
         str | None,
-        vector_option("Encoder: a name of 'unembed list encoders', NAME:VALUE or file.py:Class (default minilm)."),
+        vector_option(
+            "Encoder: a name of 'unembed list encoders', NAME:VALUE or file.py:Class (default minilm).",
+            completed_by="encoders",
+        ),
     ] = None
     encoder_option: Annotated[
         Strings, vector_option("Option of the encoder as NAME=VALUE; repeat for several.", metavar="NAME=VALUE")
@@ -116,7 +122,9 @@ class CommonFlags(TextFlags):
         str | None, threat_option("Public text of another kind, for the outsider (default generator:public-text).")
     ] = None
     external_column: Annotated[str | None, threat_option("Column with the public text.")] = None
-    adversary: Annotated[Strings, threat_option("Adversary: outsider, insider, weights; repeat.")] = None
+    adversary: Annotated[
+        Strings, threat_option("Adversary: outsider, insider, weights; repeat.", completed_by="adversaries")
+    ] = None
     keyword: Annotated[Strings, threat_option("Word the keyword game asks for; repeat (default: proposed).")] = None
     pattern: Annotated[
         Strings,
@@ -149,6 +157,7 @@ class CommonFlags(TextFlags):
             "Defense to attack as well, with parameters after commas; repeat. "
             "'A then B' is one variant with B behind A.",
             metavar="NAME[,PARAM=VALUE…]",
+            completed_by="defenses",
         ),
     ] = None
     utility: Annotated[
@@ -157,6 +166,7 @@ class CommonFlags(TextFlags):
             "What the vectors are good for, scored with and without each defense: retrieval, column,column=NAME "
             "or file.py:Class; repeat.",
             metavar="NAME[,PARAM=VALUE…]",
+            completed_by="utility",
         ),
     ] = None
     share: Annotated[float | None, threat_option("Share of the texts the insider holds (default 0.5).")] = None
@@ -188,6 +198,7 @@ class CommonFlags(TextFlags):
             "Encoder to compare the findings with: bag-of-words, lsa, random (these by default), or a name as for "
             "--encoder; repeat; 'none' for none.",
             metavar="NAME",
+            completed_by="encoders",
         ),
     ] = None
     seed: Annotated[int | None, run_option("Seed of every random choice (default 0).")] = None
@@ -259,13 +270,21 @@ class AuditFlags(CommonFlags):
         Path | None, typer.Argument(help="Audit file (TOML); options win over it.", show_default=False)
     ] = None
     game: Annotated[
-        Strings, threat_option("Question: inversion, keyword, reassembly, attribute, number, names, pattern; repeat.")
+        Strings,
+        threat_option(
+            "Question: inversion, keyword, reassembly, attribute, number, names, pattern; repeat.", completed_by="games"
+        ),
     ] = None
-    attack: Annotated[Strings, threat_option("Attack of 'unembed list attacks', or file.py:Class; repeat.")] = None
+    attack: Annotated[
+        Strings, threat_option("Attack of 'unembed list attacks', or file.py:Class; repeat.", completed_by="attacks")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttackFlags(CommonFlags):
     """``attack``: one attack alone."""
 
-    name: Annotated[str, typer.Argument(help="Attack of 'unembed list attacks', or file.py:Class.")]
+    name: Annotated[
+        str,
+        typer.Argument(help="Attack of 'unembed list attacks', or file.py:Class.", autocompletion=of_kind("attacks")),
+    ]

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from unembed.cli.completion import KINDS
+
 EXAMPLE = "unembed list attacks"
 
 
@@ -14,16 +16,21 @@ def list_names(
         str | None,
         typer.Argument(
             help="encoders, games, attacks, defenses, utility, collections, generators, adversaries or papers; "
-            "all unless given.",
+            "without one, the names of all kinds.",
             show_default=False,
+            autocompletion=lambda incomplete: [kind for kind in KINDS if kind.startswith(incomplete)],
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON on stdout.")] = False,
 ) -> int:
     """List everything that has a name, built in or from plug-ins, with its paper and what it needs."""
-    from unembed.cli.catalogue import KINDS, entries
+    from unembed.cli.catalogue import entries, names_of
     from unembed.cli.output import Voice, table
 
+    if kind is None and not as_json:
+        Voice().show(table(("Kind", "Names"), [(each, ", ".join(names_of(each))) for each in KINDS]))
+        Voice().line("What they are: unembed list KIND; one of them: unembed show NAME")
+        return 0
     found = [entry for each in ([kind] if kind else KINDS) for entry in entries(each)]
     voice = Voice(as_json=as_json)
     voice.data([entry.as_dict() for entry in found])

@@ -9,18 +9,21 @@ import json
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.text import Text
 
 _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 _STYLES = {"error": "bold red", "warning": "yellow", "stopped": "yellow"}
 _PIPED_WIDTH = 120
+#: Characters between two columns of a table.
+_BETWEEN = 3
 
 
 def plain(text: object) -> str:
@@ -65,6 +68,17 @@ def complain(message: str, *, label: str = "error") -> None:
         _silence(sys.stderr)
 
 
+def _fitted(line: str, out: Console, stream: TextIO) -> str:
+    """A line broken between words where a terminal would break it within one; a program that reads it gets it whole."""
+    if not (stream.isatty() or os.environ.get("COLUMNS")):
+        return line
+    indent = " " * (len(line) - len(line.lstrip(" ")) + 2)
+    broken = textwrap.wrap(
+        line, out.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, tabsize=1
+    )
+    return "\n".join(broken)
+
+
 class Voice:
     """Where a command talks: people read stdout, or stderr when stdout belongs to a program."""
 
@@ -77,8 +91,12 @@ class Voice:
         if self.quiet:
             return
         stream = sys.stderr if self.as_json else sys.stdout
+        out = console(stream)
         try:
-            console(stream).print(*parts, soft_wrap=all(isinstance(p, str) for p in parts))
+            if all(isinstance(p, str) for p in parts):
+                out.print(*(_fitted(p, out, stream) for p in parts), soft_wrap=True)
+            else:
+                out.print(*parts)
             stream.flush()
         except BrokenPipeError:
             _silence(stream)
@@ -128,17 +146,73 @@ def raw(content: str) -> None:
         _silence(stream)
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[int] = ()) -> Any:
-    """A table whose cells are shown as they stand; columns of ``right`` are aligned right."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+class Rows:
+    """A table where the terminal is wide enough for its longest words, else one paragraph per row.
 
-    made = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    for index, title in enumerate(head):
-        made.add_column(title, justify="right" if index in right else "left", overflow="fold")
-    for row in rows:
-        made.add_row(*(cell if hasattr(cell, "spans") else text(cell) for cell in row))  # type: ignore[arg-type]
-    return made
+    Neither splits a word or a number; cells are shown as they stand.
+    """
+
+    def __init__(self, head: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[int] = ()) -> None:
+        self.head = head
+        self.rows = [[cell if isinstance(cell, _text_type()) else text(cell) for cell in row] for row in rows]
+        self.right = right
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """As the width allows."""
+        columns = [[title, *(row[n].plain for row in self.rows)] for n, title in enumerate(self.head)]
+        longest = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
+        room = options.max_width - _BETWEEN * (len(self.head) - 1)
+        if sum(longest) > room:
+            yield self._paragraphs()
+        else:
+            yield self._table(_shared(longest, [max(map(len, column)) for column in columns], room))
+
+    def _table(self, widths: Sequence[int]) -> RenderableType:
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table
+
+        made = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+        for index, title in enumerate(self.head):
+            made.add_column(title, justify="right" if index in self.right else "left", width=widths[index])
+        for row in self.rows:
+            made.add_row(*row)
+        return made
+
+    def _paragraphs(self) -> RenderableType:
+        from rich.console import Group
+        from rich.padding import Padding
+        from rich.text import Text
+
+        parts: list[RenderableType] = []
+        for row in self.rows:
+            named = [(title, cell) for title, cell in zip(self.head, row, strict=True) if cell.plain]
+            first = [cell for title, cell in named if not title] or [cell for _, cell in named[:1]]
+            rest = [Text.assemble(f"{title}: ", cell) for title, cell in named if title and cell not in first]
+            parts.append(Text(" ").join(first))
+            parts.append(Padding(Text("; ").join(rest), (0, 0, 0, 2), expand=False))
+        return Group(*parts)
+
+
+def _shared(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
+    """The widths of columns: what is left over the least goes to those that still want some, evenly."""
+    widths = list(least)
+    left = room - sum(widths)
+    while left > 0 and (wanting := [n for n, width in enumerate(widths) if width < most[n]]):
+        for n in wanting[:left]:
+            widths[n] += 1
+        left -= min(left, len(wanting))
+    return widths
+
+
+def _text_type() -> type[Text]:
+    from rich.text import Text
+
+    return Text
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[int] = ()) -> Rows:
+    """A table whose cells are shown as they stand; columns of ``right`` are aligned right."""
+    return Rows(head, rows, right)
 
 
 def nan_to_none(value: Any) -> Any:

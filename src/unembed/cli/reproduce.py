@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unembed.cli.completion import of_kind
+
 if TYPE_CHECKING:
     from unembed.cli.output import Voice
 
@@ -17,7 +19,9 @@ def reproduce(
     experiment: Annotated[
         str | None,
         typer.Argument(
-            help="Experiment as paper/table2, or file.py:Class; without one, all are listed.", show_default=False
+            help="Experiment as paper/table2, or file.py:Class; without one, all are listed.",
+            show_default=False,
+            autocompletion=of_kind("papers"),
         ),
     ] = None,
     size: Annotated[

@@ -6,13 +6,19 @@ from typing import Annotated, Any
 
 import typer
 
+from unembed.cli.completion import of_kind
+
 EXAMPLE = "unembed show inversion/mlc"
 
 
 def show(
     name: Annotated[
         str,
-        typer.Argument(help="A name of 'unembed list', file.py:Class, 'schema' or 'exit-codes'.", show_default=False),
+        typer.Argument(
+            help="A name of 'unembed list', file.py:Class, 'schema' or 'exit-codes'.",
+            show_default=False,
+            autocompletion=of_kind("attacks", "games", "encoders", "defenses", "utility", "papers", "adversaries"),
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="As JSON on stdout.")] = False,
 ) -> int:
