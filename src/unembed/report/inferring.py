@@ -21,7 +21,7 @@ ERROR = "mean_absolute_error"
 
 
 def _figure(run: Run, finding: Finding) -> Figure:
-    what = f"texts are put to the right “{finding.subject or 'value'}”"
+    what = f"texts are put to the right “{finding.subject or 'value'}”, every value counted alike"
     return share_figure(finding.estimate.value, what, finding.floor.value)
 
 
