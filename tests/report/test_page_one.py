@@ -45,7 +45,8 @@ def test_the_answer_is_one_sentence_with_the_strongest_figures() -> None:
     run = run_of(words("w", secondary_floors={"texts_half_recovered": 0.02}), attribute("a", "topic", value=0.93))
     assert answer(run, cards(run)) == (
         "These vectors give away much of what the texts say: 34 of 100 texts give back half of their words or more "
-        "(guessing: 2 of 100); and 93 of 100 texts are put to the right “topic”, every value counted alike (guessing: 10 of 100)."
+        "(guessing: 2 of 100); and 93 of 100 texts are put to the right “topic”, every value counted "
+        "alike (guessing: 10 of 100)."
     )
 
 
@@ -58,7 +59,9 @@ def test_there_are_three_cards_and_the_figure_names_the_attribute() -> None:
     )
     assert infer.figure is not None
     assert infer.figure.what == "texts are put to the right “topic”, every value counted alike"
-    assert infer.more == ["50 of 100 texts are put to the right “author”, every value counted alike (guessing: 10 of 100)"]
+    assert infer.more == [
+        "50 of 100 texts are put to the right “author”, every value counted alike (guessing: 10 of 100)"
+    ]
     assert (look.figure, look.badge, look.tone) == (None, "Not tested", "unknown")
     assert "Nothing here is known to be safe" in look.said
     assert {t.id for t in read.taxa} == {"LLM08:2025", "AML.T0024.001", "LLM02:2025"}
