@@ -152,7 +152,7 @@ def test_a_broken_utility_task_fails(task):
 
 
 def test_an_attack_that_ignores_vectors_fails():
-    with pytest.raises(AssertionError, match="fails its check: .* not find even the most obvious planted leak"):
+    with pytest.raises(AssertionError, match=r"fails its check: .* not find even the most obvious planted leak"):
         checks.attack_succeeds_on_leaky_vectors(Guesser)
 
 
