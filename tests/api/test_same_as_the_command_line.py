@@ -4,9 +4,9 @@ import csv
 
 import numpy as np
 import pytest
-from unembed.cli.running import run as command
 
 import unembed
+from unembed.cli.entry import run as command
 from unembed.results.schema import without_times
 
 

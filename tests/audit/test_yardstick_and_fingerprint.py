@@ -121,7 +121,7 @@ class TestFingerprint:
 
     def test_of_stored_vectors_the_verb_is_asked(self, place: Path) -> None:
         np.save(place / "v.npy", np.random.default_rng(0).standard_normal((400, 48)).astype(np.float32))
-        spec = spec_for(place, games=["fingerprint"], data={"vectors": str(place / "v.npy")})
+        spec = spec_for(place, games=["fingerprint"], data={"vectors": str(place / "v.npy")}, encoder={})
         cells, reasons = cells_and_reasons(spec)
         assert not cells
         assert any(r.startswith("not applicable: without the encoder") for r in reasons)

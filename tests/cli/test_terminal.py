@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import csv
+import os
+import pty
 import re
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 
 import pytest
-from command_line import SMALL, Result, call
+from command_line import SMALL, Result, call, environment
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -43,13 +48,32 @@ def test_a_wide_terminal_gets_a_table_and_a_narrow_one_paragraphs() -> None:
     assert shown(head, [row], 40)[0].strip() == "insider"
 
 
+def in_a_terminal(arguments: list[object], width: int) -> str:
+    """What the command shows on a terminal of this width, without its colours."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "unembed", *map(str, arguments)],
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        env=environment(COLUMNS=str(width), TERM="dumb"),
+    )
+    os.close(theirs)
+    parts = []
+    with suppress(OSError):  # the end of a terminal is an error on Linux
+        while part := os.read(ours, 65536):
+            parts.append(part)
+    assert process.wait() == 0
+    os.close(ours)
+    return re.sub(r"\x1b\[[0-9;]*m", "", b"".join(parts).decode())
+
+
 @pytest.mark.parametrize("width", [80, 100, 160])
 def test_a_run_is_shown_without_a_split_word(finished_run: Path, run: Run, width: int) -> None:
     command = ["gate", finished_run, "--max-excess", "0.9"]
     whole = call(command, cwd=finished_run.parent)
-    fitted = call(command, cwd=finished_run.parent, COLUMNS=str(width))
-    assert fitted.out.split() == whole.out.split()
-    assert max(map(len, fitted.out.splitlines())) <= width
+    fitted = in_a_terminal(command, width)
+    assert fitted.split() == whole.out.split()
+    assert max(map(len, fitted.splitlines())) <= width
 
 
 def test_stages_are_told_line_by_line_where_there_is_no_terminal(messages: Path, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def complain(message: str, *, label: str = "error") -> None:
 
 def _fitted(line: str, out: Console, stream: TextIO) -> str:
     """A line broken between words where a terminal would break it within one; a program that reads it gets it whole."""
-    if not (stream.isatty() or os.environ.get("COLUMNS")):
+    if not stream.isatty():
         return line
     indent = " " * (len(line) - len(line.lstrip(" ")) + 2)
     broken = textwrap.wrap(
