@@ -15,6 +15,7 @@ from unembed.attacks.keyword.aligned import Aligned
 from unembed.attacks.keyword.alignment import TwoSides
 from unembed.attacks.keyword.dann import DomainAdversarial
 from unembed.attacks.keyword.decoder import KeywordDecoder
+from unembed.attacks.keyword.portfolio import KeywordPortfolio
 from unembed.attacks.keyword.rare_groups import find_groups
 from unembed.attacks.keyword.svm import KeywordSVM
 from unembed.errors import CannotMeasureError, UsageError
@@ -249,3 +250,16 @@ class TestDecoder:
         deal = toy_game("keyword").deal(toy_material())
         with pytest.raises(CannotMeasureError, match="given none"):
             KeywordDecoder().fit(replace(deal.knowledge, texts=()))
+
+
+def test_a_keyword_with_few_texts_beside_common_ones_is_learnt_too():
+    knowledge, _ = shifted_world(shift=0.0)
+    few = np.r_[:4, 80:84]
+    uneven = replace(
+        knowledge,
+        rows=(knowledge.rows[0][few], *knowledge.rows[1:]),
+        labels=(knowledge.labels[0][few], *knowledge.labels[1:]),
+    )
+    guess = KeywordPortfolio(only="25 nearest neighbours").fit(uneven).run(uneven.vectors)
+    assert guess.shape == (320, 3)
+    assert np.isfinite(guess).all()

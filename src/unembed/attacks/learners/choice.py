@@ -117,9 +117,12 @@ def _fitted(candidate: Candidate, rows: FloatRows, target: NDArray[Any]) -> Any:
     from sklearn.base import clone
     from sklearn.exceptions import ConvergenceWarning
 
+    model = clone(candidate.model)
+    if getattr(model, "n_neighbors", 0) > len(rows):  # chosen for more rows than this fold or this keyword has
+        model.set_params(n_neighbors=len(rows))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return clone(candidate.model).fit(rows, target)
+        return model.fit(rows, target)
 
 
 def _folds(target: NDArray[Any], seed: int) -> list[NDArray[np.int64]]:
