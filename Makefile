@@ -51,7 +51,7 @@ test: $(DEV)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 crash: $(DEV)
-	UNEMBED_EVERY_WRITE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/audit/test_every_write.py
+	UNEMBED_EVERY_WRITE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/runner/test_every_write.py
 
 fuzz: $(DEV)
 	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/fuzzer.py --jobs $(JOBS)

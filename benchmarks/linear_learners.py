@@ -10,9 +10,9 @@ from measure import Case, Yardstick
 
 from unembed.attacks.attribute.linear import AttributeLinear
 from unembed.attacks.learners.choice import FOLDS
-from unembed.audit.twins import vector_twins
 from unembed.games.attribute import AttributeKnowledge
 from unembed.nn.ridge import RidgeMap
+from unembed.runner.twins import vector_twins
 
 DIMENSION = 384
 

@@ -172,9 +172,9 @@ def audits(vectors: np.ndarray, seeds: int, jobs: int) -> None:
 def _audit(seed: int) -> tuple[list[tuple[str, str]], str]:
     import csv
 
-    from unembed.audit.execute import audit
-    from unembed.audit.spec import build_spec
     from unembed.corpora.generators.messages import generate_messages
+    from unembed.runner.execute import audit
+    from unembed.runner.spec import build_spec
 
     warnings.simplefilter("ignore")
     messages = generate_messages(1000, seed=seed)

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from unembed.audit.twins import vector_twins
 from unembed.corpora import Corpus, drop_duplicates, read_corpus_with_report, remove_leaks, split_corpus
 from unembed.corpora.generators.messages import generate_messages
+from unembed.runner.twins import vector_twins
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from altered_copies import KINDS, invented_texts, make_twins, short_texts

@@ -13,13 +13,13 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from unembed.attacks.base import AttackFacts
-from unembed.audit.execute import audit
-from unembed.audit.spec import build_spec
 from unembed.encoders.base import DenseVectors, Vectors
 from unembed.games.inversion import InversionGuess, InversionKnowledge
 from unembed.games.threat import Capability
 from unembed.nn.features import Standardiser
 from unembed.params import Parametrised
+from unembed.runner.execute import audit
+from unembed.runner.spec import build_spec
 from unembed.testing import check_attack
 
 

@@ -11,11 +11,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from unembed.audit.execute import audit
-from unembed.audit.spec import build_spec
 from unembed.defenses.base import DefenseFacts
 from unembed.encoders.base import Vectors
 from unembed.params import Parametrised
+from unembed.runner.execute import audit
+from unembed.runner.spec import build_spec
 from unembed.testing import check_defense
 
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from unembed.audit.execute import audit
-from unembed.audit.spec import build_spec
 from unembed.encoders.callables import CallableEncoder
+from unembed.runner.execute import audit
+from unembed.runner.spec import build_spec
 from unembed.testing import check_encoder
 
 DIMENSION = 128

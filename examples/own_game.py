@@ -14,14 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from unembed.audit.execute import audit
-from unembed.audit.spec import build_spec
 from unembed.corpora.corpus import Corpus
 from unembed.games.attribute import AttributeGame
 from unembed.games.base import Deal, Example, GameFacts, Material, Scores
 from unembed.games.claims import Figures
 from unembed.games.threat import Adversary
 from unembed.params import Parametrised
+from unembed.runner.execute import audit
+from unembed.runner.spec import build_spec
 
 COLUMN = "asks"
 

@@ -11,13 +11,13 @@ from typing import ClassVar
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from unembed.audit.spec import UtilitySpec
-from unembed.audit.usefulness import play_utility
 from unembed.corpora.generators import GENERATORS
 from unembed.encoders import build_encoder
 from unembed.games.base import Scores
 from unembed.metrics.estimate import ratio
 from unembed.params import Parametrised
+from unembed.runner.spec import UtilitySpec
+from unembed.runner.usefulness import play_utility
 from unembed.testing import check_utility
 from unembed.utility.base import TaskFacts, UtilityMaterial
 

@@ -15,7 +15,7 @@ from unembed.games.threat import ADVERSARIES
 PACKAGE = Path(unembed.__file__).parent
 ORDER = [
     *("metrics", "nn", "corpora", "encoders", "artifacts", "collections", "defenses", "games", "attacks", "utility"),
-    *("results", "gate", "audit", "report", "papers", "api", "cli", "testing"),
+    *("results", "gate", "runner", "report", "papers", "api", "cli", "testing"),
 ]
 HEAVY = ("torch", "sklearn", "transformers", "pyarrow")
 BESIDE = {"errors", "files", "registry", "seeds", "params", "strict", "writing", "_version"}
@@ -80,10 +80,10 @@ OTHER_MEANINGS = {
     ("nn", "weights"),  # what a seed is for
     ("encoders", "weights"),  # a key in a file
     ("results", "weights"),  # what an adversary may hold
-    ("audit", "fingerprint"),  # a digest
+    ("runner", "fingerprint"),  # a digest
     ("cli", "fingerprint"),  # a command
     ("cli", "presence"),  # a command
-    ("audit", "candidates"),  # a parameter: encoders
+    ("runner", "candidates"),  # a parameter: encoders
     ("cli", "candidates"),  # a key in a document: encoders
 }
 

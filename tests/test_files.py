@@ -11,7 +11,6 @@ import pytest
 
 from unembed import files
 from unembed.attacks.fingerprint.book import SignatureBook
-from unembed.audit.spec import read_audit_file
 from unembed.cli.policies import read_policy
 from unembed.corpora import read_corpus
 from unembed.corpora.names import read_names
@@ -20,6 +19,7 @@ from unembed.encoders.vector_files import open_vectors
 from unembed.errors import DataError, UnembedError, UsageError
 from unembed.gate.baseline import read_baseline
 from unembed.results.io import read_run
+from unembed.runner.spec import read_audit_file
 
 #: Everything that opens a file which a user names, with an ending that it accepts.
 READERS: dict[str, tuple[Callable[[Path], object], str]] = {

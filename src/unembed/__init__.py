@@ -5,9 +5,7 @@ What is listed in ``__all__`` is the interface; everything else may change. Name
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from unembed._version import __version__
@@ -74,28 +72,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return list(__all__)
-
-
-class _AuditRoom(ModuleType):
-    """The room ``unembed.audit``, which Python puts where the function of that name belongs: it can be called."""
-
-    def __call__(self, *given: Any, **more: Any) -> Any:
-        return self._audit(*given, **more)
-
-    @property
-    def _audit(self) -> Any:
-        return import_module(_WHERE["audit"]).audit
-
-    @property
-    def __signature__(self) -> Any:
-        import inspect
-
-        return inspect.signature(self._audit)
-
-    @property
-    def __doc__(self) -> str | None:  # type: ignore[override]
-        return str(self._audit.__doc__)
-
-
-import_module("unembed.audit")
-sys.modules["unembed.audit"].__class__ = _AuditRoom

@@ -3,7 +3,6 @@
 import inspect
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
 
@@ -33,12 +32,9 @@ def test_names_are_those_that_types_know():
         assert name in typed, name
 
 
-def test_audit_is_a_function_wherever_it_was_imported_from():
-    room = import_module("unembed.audit")
-    assert unembed.audit is room
+def test_audit_is_a_function_that_explains_itself():
     assert "texts" in inspect.signature(unembed.audit).parameters
     assert (inspect.getdoc(unembed.audit) or "").startswith("Measure what")
-    assert import_module("unembed.audit.spec").AuditSpec is room.spec.AuditSpec
 
 
 @pytest.mark.parametrize("kind", ["attacks", "games", "encoders", "defenses", "utility", "collections", "experiments"])

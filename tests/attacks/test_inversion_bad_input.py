@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from unembed.attacks import ATTACKS
-from unembed.audit.plan import ask, make_plan
-from unembed.audit.prepare import Sides
-from unembed.audit.spec import build_spec
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import EncoderCard
 from unembed.errors import CannotMeasureError, UnembedError
 from unembed.games.base import Material
 from unembed.games.inversion import InversionGame
 from unembed.games.threat import ADVERSARIES, Capability
+from unembed.runner.plan import ask, make_plan
+from unembed.runner.prepare import Sides
+from unembed.runner.spec import build_spec
 from unembed.testing.toys import toy_corpus, toy_material
 
 INVERSION = [n for n in ATTACKS.names() if ATTACKS.get(n).facts.game == "inversion"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from command_line import write_csv
 
-from unembed.audit.workspace import load_corpus
 from unembed.corpora.generators import GENERATORS
+from unembed.runner.workspace import load_corpus
 
 BROKEN = """
 from unembed.attacks.inversion.mlc import MLC

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import SMALL, Result, call
 
-from unembed.audit.processes import OVER
+from unembed.runner.processes import OVER
 
 ENDINGS = {
     "a message": "sys.exit('licence server not reachable')",

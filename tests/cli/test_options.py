@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from unembed.audit.spec import AuditSpec, UtilitySpec
 from unembed.cli.flags import AttackFlags, AuditFlags
 from unembed.cli.request import attack_request, audit_request
 from unembed.errors import UsageError
+from unembed.runner.spec import AuditSpec, UtilitySpec
 
 BASE: dict[str, Any] = {"texts": "t.csv"}
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from command_line import ONCE
 
-from unembed.audit.spec import build_spec
 from unembed.errors import UsageError
 from unembed.games.threat import ADVERSARIES, Capability
+from unembed.runner.spec import build_spec
 
 GAME = Path(__file__).parents[2] / "examples" / "own_game.py"
 SMALL = ("--texts", "generator:messages", "--max-texts", "900", "--encoder", "hashing", "--threads", "1", *ONCE)

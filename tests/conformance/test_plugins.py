@@ -43,8 +43,8 @@ def test_entry_points_pass_the_suites_and_run_in_an_audit(installed, tmp_path):
     code = f"""
 import json
 from unembed.attacks import ATTACKS
-from unembed.audit.execute import audit
-from unembed.audit.spec import build_spec
+from unembed.runner.execute import audit
+from unembed.runner.spec import build_spec
 from unembed.defenses import DEFENSES
 from unembed.encoders import ENCODERS, build_encoder
 from unembed.testing import check_attack, check_defense, check_encoder

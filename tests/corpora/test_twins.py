@@ -8,11 +8,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from altered_copies import KINDS, invented_texts, make_twins, short_texts
-from unembed.audit.twins import vector_twins
 from unembed.corpora import Corpus, drop_duplicates, remove_leaks
 from unembed.corpora.generators.messages import generate_messages
 from unembed.encoders import build_encoder
 from unembed.metrics.estimate import wilson
+from unembed.runner.twins import vector_twins
 
 COUNT = 200
 SHORT = "one word of eight changed"

@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from unembed.audit.execute import audit
-from unembed.audit.prepare import LEARNT
-from unembed.audit.spec import build_spec
 from unembed.corpora.generators.messages import generate_messages
 from unembed.defenses import DEFENSES
 from unembed.defenses.base import noise
@@ -14,6 +11,9 @@ from unembed.defenses.chain import Chain
 from unembed.defenses.gaussian import Gaussian
 from unembed.defenses.rounding import Rounding
 from unembed.errors import CannotMeasureError, UsageError
+from unembed.runner.execute import audit
+from unembed.runner.prepare import LEARNT
+from unembed.runner.spec import build_spec
 from unembed.testing import check_defense
 
 VECTORS = np.random.default_rng(0).standard_normal((40, 8)).astype(np.float32)

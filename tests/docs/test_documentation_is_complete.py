@@ -15,7 +15,6 @@ from pydantic import BaseModel
 
 import unembed
 from unembed.attacks import ATTACKS
-from unembed.audit.spec import whole_spec
 from unembed.cli.app import app
 from unembed.cli.catalogue import registries
 from unembed.encoders import ENCODERS
@@ -26,6 +25,7 @@ from unembed.gate.policy import Rule
 from unembed.papers import PAPERS
 from unembed.report import ENDINGS
 from unembed.results import schema
+from unembed.runner.spec import whole_spec
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

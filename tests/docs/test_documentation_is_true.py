@@ -16,8 +16,8 @@ import typer
 
 from unembed._version import __version__
 from unembed.attacks import ATTACKS
-from unembed.audit.spec import build_spec
 from unembed.cli.app import app
+from unembed.runner.spec import build_spec
 from unembed.testing import check_attack
 
 ROOT = Path(__file__).parents[2]

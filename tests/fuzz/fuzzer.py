@@ -99,9 +99,9 @@ def make_seeds(folder: Path) -> Seeds:
 
 def _run_file(folder: Path) -> Path:
     """The result of a real audit of seconds."""
-    from unembed.audit.execute import audit
-    from unembed.audit.spec import build_spec
     from unembed.results.io import write_run
+    from unembed.runner.execute import audit
+    from unembed.runner.spec import build_spec
 
     data = {"texts": "generator:messages", "max_texts": 300, "attributes": ["topic"]}
     settings = {"games": ["attribute"], "attacks": ["attribute/linear"], "calibrate": False, "repeats": 0}
@@ -194,7 +194,7 @@ def run_part(part: Part) -> None:
 
 def fuzz(first: int, cases: int, jobs: int) -> int:
     """Run many cases; returns how many fail."""
-    from unembed.audit.processes import run_in_processes
+    from unembed.runner.processes import run_in_processes
 
     started = time.perf_counter()
     codes: Counter[tuple[str, int]] = Counter()

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from unembed.audit.assemble import adversary_card
 from unembed.errors import DataError, UsageError
 from unembed.games import GAMES
 from unembed.games.claims import claim_of
@@ -13,6 +12,7 @@ from unembed.metrics.estimate import Estimate, undefined
 from unembed.results.io import read_run
 from unembed.results.schema import Cost, Detects, Finding, Floor, Trust, json_schema, without_times
 from unembed.results.verdict import verdict
+from unembed.runner.assemble import adversary_card
 
 WHO = [adversary_card(who) for who in ADVERSARIES.values()]
 

@@ -13,15 +13,15 @@ from unembed.api.objects import ModelObject, Part, encoder_table, listed, part_o
 from unembed.api.progress import Progress, shown
 from unembed.api.run import Run, policy_of
 from unembed.attacks import ATTACKS
-from unembed.audit import execute
-from unembed.audit.prepare import Given, wanted_of
-from unembed.audit.spec import AuditSpec, DataSpec, RunSpec, build_spec, sections, whole_spec
 from unembed.collections import Collection
 from unembed.defenses import DEFENSES
 from unembed.encoders.base import Encoder
 from unembed.errors import UnknownNameError, UsageError
 from unembed.games import GAMES
 from unembed.registry import Registry
+from unembed.runner import execute
+from unembed.runner.prepare import Given, wanted_of
+from unembed.runner.spec import AuditSpec, DataSpec, RunSpec, build_spec, sections, whole_spec
 from unembed.utility import UTILITY
 
 

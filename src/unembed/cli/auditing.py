@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unembed.audit.execute import audit
-from unembed.audit.spec import AuditSpec
 from unembed.cli.dry_run import plan_only
 from unembed.cli.entry import command_line
 from unembed.cli.flags import CommonFlags
@@ -18,6 +16,8 @@ from unembed.cli.summary import run_summary, show_files, show_run
 from unembed.gate.exit_codes import COULD_NOT_MEASURE
 from unembed.gate.judge import exit_code, unmeasured
 from unembed.report import write_report
+from unembed.runner.execute import audit
+from unembed.runner.spec import AuditSpec
 
 
 def run_as_flagged(flags: CommonFlags, spec: AuditSpec, given: dict[str, Any]) -> int:

@@ -33,10 +33,10 @@ def demo(
 
     Nobody in the messages exists, and nothing is sent anywhere.
     """
-    from unembed.audit.spec import build_spec
     from unembed.cli.auditing import run_and_report
     from unembed.cli.output import Voice
     from unembed.cli.preflight import check_request
+    from unembed.runner.spec import build_spec
 
     voice = Voice(as_json=as_json, quiet=quiet)
     if write_data is not None:

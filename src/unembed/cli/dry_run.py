@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from unembed.audit.budget import seconds_for
-from unembed.audit.checking import endpoint_of
-from unembed.audit.execute import wanted_queries
-from unembed.audit.plan import Plan, ask, make_plan
-from unembed.audit.prepare import Sides, open_encoder, read_sides
-from unembed.audit.references import takes_references
-from unembed.audit.spec import AuditSpec
 from unembed.cli.output import Voice, table
 from unembed.encoders.base import EncoderCard, is_white_box
 from unembed.encoders.blocks import text_hash
 from unembed.encoders.cache import blocks, full_card, inside
 from unembed.encoders.endpoint import CallEstimate, EndpointEncoder
+from unembed.runner.budget import seconds_for
+from unembed.runner.checking import endpoint_of
+from unembed.runner.execute import wanted_queries
+from unembed.runner.plan import Plan, ask, make_plan
+from unembed.runner.prepare import Sides, open_encoder, read_sides
+from unembed.runner.references import takes_references
+from unembed.runner.spec import AuditSpec
 
 
 def plan_only(spec: AuditSpec, voice: Voice) -> int:

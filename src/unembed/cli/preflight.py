@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from unembed.audit.checking import check_spec
-from unembed.audit.spec import AuditSpec
 from unembed.cli.policies import check_baseline
 from unembed.errors import UsageError
 from unembed.report import renderer
+from unembed.runner.checking import check_spec
+from unembed.runner.spec import AuditSpec
 
 
 def check_request(spec: AuditSpec, outputs: Sequence[Path]) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from unembed.audit.spec import AuditSpec, build_spec, merge, read_audit_file, sections
 from unembed.cli.flags import AttackFlags, AuditFlags, CommonFlags
 from unembed.cli.policies import limit_on_excess, read_policy_table
 from unembed.errors import UsageError
 from unembed.games import GAMES
 from unembed.games.threat import USUAL
+from unembed.runner.spec import AuditSpec, build_spec, merge, read_audit_file, sections
 
 _WHERE = "the options"
 #: Options that stand in the audit file under the same name: under [data], at its top, under [run].

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unembed.audit.prepare import BUDGET
 from unembed.cli.output import Voice, nan_to_none, plain, table, text
 from unembed.report import coverage, usefulness
 from unembed.report.detection import would_have_found
@@ -15,6 +14,7 @@ from unembed.report.references import scale_line
 from unembed.report.table import rows as flat_rows
 from unembed.report.words import LEVEL, OUTCOME, STATUS
 from unembed.results.schema import Finding, Run, Skipped
+from unembed.runner.prepare import BUDGET
 
 _HEAD = ("Who", "Question", "Attack", "Pairs", "Result", "Guessing", "Above", "Judgement")
 _STYLE = {"high": "bold red", "moderate": "yellow", "low": "cyan", "none": "green", "unknown": "magenta"}

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
-    from unembed.audit.prepare import Progress
     from unembed.metrics.estimate import Estimate
+    from unembed.runner.prepare import Progress
 
 #: ``smoke`` shows that it runs, on invented text; ``small`` fits a laptop; ``full`` is as large as the data allow.
 Size = Literal["smoke", "small", "full"]

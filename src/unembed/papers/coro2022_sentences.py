@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
-from unembed.audit.curve import log_spaced
 from unembed.games.inversion import InversionGame
 from unembed.papers.base import Conditions, by_size
 from unembed.papers.coro2022_words import (
@@ -24,6 +23,7 @@ from unembed.papers.coro2022_words import (
 from unembed.papers.library import facts_of
 from unembed.papers.tables import AttackSpec, Names, Row, Table, played
 from unembed.papers.texts import CROSS, IN, coro_texts, sample
+from unembed.runner.curve import log_spaced
 
 #: Points of the curve over the number of pairs.
 POINTS = by_size(2, 4, 7)

@@ -15,7 +15,6 @@ from pydantic import ValidationError
 
 from unembed._version import __version__
 from unembed.attacks import ATTACKS
-from unembed.audit.cell import cause_of, set_torch_threads
 from unembed.errors import CannotMeasureError
 from unembed.games.base import Deal
 from unembed.games.play import Play, play
@@ -24,6 +23,7 @@ from unembed.papers.base import Conditions, ExperimentFacts, Measured, Reproduct
 from unembed.papers.encoders import pick_encoders
 from unembed.results.identity import digest_of
 from unembed.results.sealed import BrokenSealError, seal, unseal
+from unembed.runner.cell import cause_of, set_torch_threads
 from unembed.seeds import seed_for
 from unembed.strict import Strict
 from unembed.writing import write_atomically
