@@ -115,7 +115,7 @@ def test_only_rooms_of_questions_name_a_question(path):
 CONTRACTS = [
     *("games/__init__.py", "games/base.py", "games/asking.py", "games/play.py", "games/threat.py"),
     *("attacks/__init__.py", "attacks/base.py", "defenses/base.py", "encoders/base.py", "collections/base.py"),
-    *("utility/base.py", "artifacts/base.py", "results/identity.py", "audit/cell.py"),
+    *("utility/base.py", "artifacts/base.py", "results/identity.py", "runner/cell.py"),
 ]
 
 
