@@ -109,3 +109,11 @@ def test_a_store_on_another_machine_is_asked_only_by_whoever_allows_it(small):
         unembed.audit("qdrant:http://store.example:6333/notes", **small)
     with pytest.raises(unembed.UnembedError, match="allow_remote=True"):
         unembed.open_collection("qdrant:http://store.example:6333/notes")
+
+
+def test_a_folder_that_is_open_with_other_settings_is_told_in_a_line(tmp_path, small):
+    chromadb = pytest.importorskip("chromadb")
+    client = chromadb.PersistentClient(str(tmp_path / "other"), chromadb.Settings(allow_reset=True))
+    client.create_collection("notes", embedding_function=None)
+    with pytest.raises(unembed.UnembedError, match="open in this process with other settings: give the collection"):
+        unembed.audit(f"chroma:{tmp_path}/other/notes", **small)

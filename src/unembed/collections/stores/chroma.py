@@ -69,7 +69,13 @@ class ChromaStore(Store):
         else:
             path = must_exist(place, cls.facts, "chroma.sqlite3")
             with asking(str(path), cls.facts):
-                client = chromadb.PersistentClient(str(path), settings)
+                try:
+                    client = chromadb.PersistentClient(str(path), settings)
+                except ValueError:  # Chroma opens a folder once per process, with one set of settings
+                    raise UsageError(
+                        f"{path} is open in this process with other settings: give the collection itself, or open it "
+                        "with chromadb.Settings(anonymized_telemetry=False) too"
+                    ) from None
         return cls._named(client, name, place, options)
 
     @classmethod
