@@ -66,3 +66,54 @@ def test_the_default_encoder_gives_the_same_findings(tmp_path, table, texts, top
         tmp_path / "run", "--texts", str(table), "--attribute", "topic", "--max-texts", "60", "--cache", str(tmp_path)
     )
     assert figures(unembed.audit(texts, attributes={"topic": topics}, max_texts=60, **small)) == figures(there)
+
+
+@pytest.fixture
+def chroma(tmp_path, texts, topics, vectors):
+    chromadb = pytest.importorskip("chromadb")
+    client = chromadb.PersistentClient(str(tmp_path / "chroma"), chromadb.Settings(anonymized_telemetry=False))
+    collection = client.create_collection("notes", embedding_function=None)
+    rows = [{"topic": topic} for topic in topics]
+    collection.add(ids=[f"m{i}" for i in range(len(texts))], documents=texts, embeddings=vectors, metadatas=rows)
+    return f"chroma:{tmp_path}/chroma/notes", collection
+
+
+def test_a_store_gives_the_findings_of_the_command_line_by_address_and_by_client(tmp_path, chroma, small):
+    address, collection = chroma
+    there = by_command(tmp_path / "run", "--store", address, "--attribute", "topic", "--max-texts", "200")
+    assert there.findings[0].status == "leak"
+    for place in (address, collection):
+        assert figures(unembed.audit(place, attributes="topic", max_texts=200, **small)) == figures(there)
+
+
+def test_a_collection_is_opened_from_a_store_by_address_and_by_client(chroma, texts, vectors):
+    address, collection = chroma
+    for place in (address, collection):
+        found = unembed.open_collection(place, columns=["topic"])
+        assert sorted(found.corpus.texts) == sorted(texts)
+        assert found.stored.vectors_for(["m7"])[0].tolist() == vectors[7].tolist()
+
+
+def test_a_store_has_its_own_vectors_and_columns(chroma, vectors, topics, small):
+    for place in chroma:
+        with pytest.raises(unembed.UnembedError, match="the vectors are those of the store"):
+            unembed.audit(place, vectors, **small)
+        with pytest.raises(unembed.UnembedError, match="name columns of it"):
+            unembed.audit(place, attributes={"topic": topics}, **small)
+    with pytest.raises(unembed.UnembedError, match="an address ends with it"):
+        unembed.open_collection(chroma[0], name="notes")
+
+
+def test_a_store_on_another_machine_is_asked_only_by_whoever_allows_it(small):
+    with pytest.raises(unembed.UnembedError, match="allow_remote=True"):
+        unembed.audit("qdrant:http://store.example:6333/notes", **small)
+    with pytest.raises(unembed.UnembedError, match="allow_remote=True"):
+        unembed.open_collection("qdrant:http://store.example:6333/notes")
+
+
+def test_a_folder_that_is_open_with_other_settings_is_told_in_a_line(tmp_path, small):
+    chromadb = pytest.importorskip("chromadb")
+    client = chromadb.PersistentClient(str(tmp_path / "other"), chromadb.Settings(allow_reset=True))
+    client.create_collection("notes", embedding_function=None)
+    with pytest.raises(unembed.UnembedError, match="open in this process with other settings: give the collection"):
+        unembed.audit(f"chroma:{tmp_path}/other/notes", **small)

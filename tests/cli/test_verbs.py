@@ -138,6 +138,8 @@ def test_show_exit_codes(run: Run) -> None:
 
 def test_doctor_says_what_is_missing(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     found = json.loads(run("doctor", "--json").out)
+    (stores,) = [check["detail"] for check in found["checks"] if check["what"] == "stores"]
+    assert {"sqlite", "parquet", "npy"} <= set(stores.partition(";")[0].split(", ")), "those that need no package"
     assert {c["what"] for c in found["checks"]} >= {"python", "numpy", "torch", "default encoder", "cache folder"}
     in_the_way = tmp_path / "file"
     in_the_way.write_text("")

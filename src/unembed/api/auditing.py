@@ -14,6 +14,7 @@ from unembed.api.progress import Progress, shown
 from unembed.api.run import Run, policy_of
 from unembed.attacks import ATTACKS
 from unembed.collections import Collection
+from unembed.collections.stores.address import shown as shown_address
 from unembed.defenses import DEFENSES
 from unembed.encoders.base import Encoder
 from unembed.errors import UnknownNameError, UsageError
@@ -52,7 +53,9 @@ def audit(
 
     Args:
         texts: A list, array or series of texts; a pandas or polars frame, an Arrow table or a Hugging Face data set
-            that has a column of them; the path of a file or folder, as on the command line; or a ``Collection``.
+            that has a column of them; the path of a file or folder, as on the command line; a ``Collection``; or a
+            vector store that holds them with their vectors: its address (``"chroma:./chroma/notes"``) or its client's
+            own object, such as a Chroma collection.
         vectors: Their vectors, one per text in the same order: an array of numpy or torch, a list of lists, the name of
             a column of the table, or the path of a file. Without them the encoder makes them.
         encoder: Who makes vectors: a name (``"minilm"``, ``"sentence-transformer:path/to/model"``), a dict of a name
@@ -207,7 +210,8 @@ def _place(
 
 def _call(data: Mapping[str, Any], found: Inputs, folder: str | Path | None) -> str:
     """The call in words, without anything that it was given to look at."""
-    said = [f"'{found.data['texts']}'" if found.by_name else "texts"]
+    named = found.data.get("texts") or shown_address(found.data["store"])
+    said = [f"'{named}'" if found.by_name else "texts"]
     said += ["vectors"] if found.vectors is not None else []
     for key, value in data.items():
         if key not in ("data", "run") and not isinstance(value, Mapping | list):

@@ -1,4 +1,4 @@
-"""What a caller calls texts: a list, an array, a series, a frame, a data set, a file, a collection; and what is beside.
+"""What a caller calls texts: a list, a series, a frame, a data set, a file, a store, a collection; and what is beside.
 
 ``take_in`` finds out what is named and what is held, ``Inputs.collection`` makes a collection of what is held.
 """
@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from unembed.api.arrays import dense, stored_rows
 from unembed.api.tables import Table, is_column, is_table, name_of, plain_values
 from unembed.collections import COLLECTIONS, Collection, Wanted, open_collection
+from unembed.collections.stores import is_address, is_client, store_of
+from unembed.collections.stores.collecting import collect
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.readers.fields import choose_text_column
 from unembed.corpora.readers.load import Picker, check_cell
@@ -38,15 +40,24 @@ class Inputs:
     vectors: Any = None
     vectors_name: str = "array"
     opened: Collection | None = None
+    client: Any = None
+    """An object of a vector store's own client."""
+
+    @property
+    def held(self) -> bool:
+        """Whether texts, or an object that has them, were given, and not a name."""
+        return self.texts is not None or self.opened is not None or self.client is not None
 
     @property
     def by_name(self) -> bool:
-        """Whether a path says it all, as on the command line."""
-        return self.texts is None and self.opened is None and self.vectors is None
+        """Whether a path or an address says it all, as on the command line."""
+        return not self.held and self.vectors is None
 
     def collection(self, wanted: Wanted, *, can_encode: bool) -> Collection:
         """The texts that are held, and those that the audit samples of them."""
-        if self.texts is None and self.opened is None:
+        if self.client is not None:
+            return self._of_client(wanted, can_encode)
+        if not self.held:
             return self._with_file(wanted, can_encode)
         texts, ids = self.texts or [], self.ids
         columns = dict(self.columns)
@@ -73,6 +84,13 @@ class Inputs:
         told = {} if self.opened is None else self.opened.facts
         able = can_encode or (self.opened is not None and self.opened.can_encode and self.vectors is None)
         return Collection(corpus, {**told, **facts}, stored, can_encode=able or stored is None)
+
+    def _of_client(self, wanted: Wanted, can_encode: bool) -> Collection:
+        """The rows that the audit wants of a store, drawn as by its address."""
+        store = store_of(self.client, text=wanted.column, id=wanted.id)
+        seed = seed_for(wanted.seed, wanted.purpose)
+        found = collect(store, text=wanted.column, columns=wanted.columns, max_rows=wanted.max_rows, seed=seed)
+        return replace(found, can_encode=can_encode)
 
     def _with_file(self, wanted: Wanted, can_encode: bool) -> Collection:
         """Texts of a file, with vectors that are held here."""
@@ -105,20 +123,27 @@ def take_in(
         chosen = choose_text_column(table.fields, "the table") if column is None else column
         found.texts, found.name = table.column(chosen), _NAME
     elif isinstance(texts, str | Path):
-        found.data["texts"] = _place(texts)
+        place = "store" if isinstance(texts, str) and is_address(texts) else "texts"
+        found.data[place] = texts if place == "store" else _place(texts)
         found.data |= {} if column is None else {"column": column}
     elif is_column(texts):
         if column is not None:
             raise UsageError("the texts are a plain list: column= goes with a table or a file")
         found.texts, found.name = plain_values(texts), name_of(texts, _NAME)
+    elif is_client(texts):
+        found.client = texts
+        found.data |= {} if column is None else {"column": column}
     else:
-        raise UsageError(f"texts: expected a list, a series, a table, a path or a collection, not {_kind(texts)}")
+        raise UsageError(
+            f"texts: expected a list, a series, a table, a path, a collection or a vector store, not {_kind(texts)}"
+        )
     if found.texts is not None and not found.texts:
         raise DataError("there are no texts: the list is empty")
     _take_ids(found, table, ids)
-    found.data.setdefault("texts", found.name)
+    if "store" not in found.data:
+        found.data.setdefault("texts", found.name)
     places = ((attributes, "attributes", _LABEL), (groups, "groups", _GROUP), (time, "time", _TIME))
-    of_file = "texts" in found.data and found.texts is None and found.opened is None
+    of_file = found.texts is None and found.opened is None
     for given, what, otherwise in places:
         named = _named(given, what, otherwise, table, found, of_file)
         if named and what == "attributes":
@@ -186,7 +211,7 @@ def _named(given: Any, what: str, otherwise: str, table: Table | None, found: In
     else:
         raise UsageError(f"{what}: expected names of columns, values, or both as a dict, not {_kind(given)}")
     if values and of_file:
-        raise UsageError(f"{what}: the texts are in a file, so name columns of it")
+        raise UsageError(f"{what}: the texts are in a file or store, so name columns of it")
     for name in names:
         if name in values:
             found.columns[name] = values[name]
@@ -202,12 +227,14 @@ def _named(given: Any, what: str, otherwise: str, table: Table | None, found: In
 def _take_vectors(found: Inputs, table: Table | None, vectors: Any) -> None:
     if vectors is None:
         return
+    if found.client is not None or "store" in found.data:
+        raise UsageError("the vectors are those of the store: leave vectors out, or give the texts alone")
     if isinstance(vectors, str) and table is not None and vectors in table:
         found.vectors, found.vectors_name = dense(table.raw(vectors), f"column '{vectors}'"), vectors
     elif isinstance(vectors, str | Path):
         if table is not None and isinstance(vectors, str) and not Path(vectors).exists():
             table.raw(vectors)
-        if found.texts is None and found.opened is None:
+        if not found.held:
             found.data["vectors"] = str(vectors)
         else:
             found.vectors = str(vectors)

@@ -78,11 +78,21 @@ def _checks() -> Iterator[Check]:
         absent = [m for m in modules if find_spec(m) is None]
         line = f"pip install 'unembed[{extra}]'"
         yield Check(f"extra {extra}", "missing" if absent else "ok", line if absent else "installed")
+    yield _stores()
     yield _torch()
     yield _encoder()
     yield Check("cores", "ok", str(os.cpu_count() or 1))
     yield _cache()
     yield _writable("run folder", Path("unembed-runs"))
+
+
+def _stores() -> Check:
+    from unembed.collections.stores import store_facts
+
+    told = store_facts().values()
+    there = [facts.kind for facts in told if facts.package is None or find_spec(facts.package) is not None]
+    more = "" if len(there) == len(told) else "; more: unembed stores"
+    return Check("stores", "ok", f"{', '.join(there)}{more}")
 
 
 def _torch() -> Check:

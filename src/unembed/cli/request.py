@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from inspect import signature
 from typing import Any
 
 from unembed.cli.flags import AttackFlags, AuditFlags, CommonFlags
 from unembed.cli.policies import limit_on_excess, read_policy_table
+from unembed.encoders import ENCODERS
 from unembed.errors import UsageError
 from unembed.games import GAMES
 from unembed.games.threat import USUAL
@@ -156,11 +158,24 @@ def _take_over(given: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
         kept["data"] = data if isinstance(kept.get("data", {}), dict) else kept["data"]
     if "policy" in over:
         kept.pop("policy", None)
-    if over.get("encoder") == {"allow_remote": True} and "store" in {**data, **new}:
-        # The permission is for the store: there is no encoder that could ask anybody.
+    encoder = over.get("encoder", {})
+    if encoder.get("allow_remote") and "store" in {**data, **new}:
         over = {**over, "data": {**new, "allow_remote": True}}
-        del over["encoder"]
+        file = kept.get("encoder")
+        if not _may_ask(encoder.get("name") or (file.get("name") if isinstance(file, dict) else None)):
+            # The permission is for the store alone.
+            over["encoder"] = {key: value for key, value in encoder.items() if key != "allow_remote"}
+            if not over["encoder"]:
+                del over["encoder"]
     return merge(kept, over)
+
+
+def _may_ask(encoder: str | None) -> bool:
+    """Whether an encoder takes the permission to ask another machine; those of files are not loaded to find out."""
+    if encoder is None:
+        return False
+    name = encoder.partition(":")[0]
+    return name not in ENCODERS or "allow_remote" in signature(ENCODERS.get(name)).parameters
 
 
 def _check_options(flags: CommonFlags) -> None:

@@ -103,6 +103,10 @@ def compare(stored: Stored, ids: Sequence[str], texts: Sequence[str], encoder: E
             f"the stored vectors have {stored.card.dimension} dimensions, those of {encoder.card.name} {dimension}: "
             "another model made them"
         )
+    if encoder.card.sparse:
+        raise CannotMeasureError(
+            f"the stored vectors are dense, those of {encoder.card.name} are sparse: leave the encoder out"
+        )
     order = np.random.default_rng(seed_for(seed, "agreement")).permutation(len(ids))
     looked = order[:_ELSEWHERE]
     held = stored.vectors_for([ids[row] for row in looked])

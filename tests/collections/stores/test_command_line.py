@@ -5,9 +5,12 @@ import subprocess
 import sys
 import time
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from store_makers import make_world
 
+from unembed import encoder, open_collection
 from unembed.cli import main
 
 ONE_ATTACK = [
@@ -124,6 +127,34 @@ def test_options_that_contradict_a_store_are_refused(run, make, world, options, 
     assert said in err
 
 
+def test_a_store_is_audited_with_the_model_that_made_its_vectors(run, tmp_path):
+    texts = [text for _, text, _, _ in make_world(120).records()]
+    vectors = encoder("hashing", features=64).encode(texts).toarray()
+    table = pa.table({"id": range(120), "body": texts, "embedding": vectors.tolist()})
+    pq.write_table(table, tmp_path / "notes.parquet")
+    (tmp_path / "model.py").write_text(
+        "import unembed\n\n"
+        "def embed(texts):\n    return unembed.encoder('hashing', features=64).encode(texts).toarray()\n\n"
+        "def other(texts):\n    return embed(texts)[:, ::-1]\n"
+    )
+    given = ("--store", tmp_path / "notes.parquet", *ONE_ATTACK, "-d", tmp_path / "run", "--encoder")
+    code, out, err = run("audit", *given, "callable:model.py:embed", "--adversary", "outsider")
+    assert code == 0, err
+    assert "outsider" in out
+    code, _, err = run("audit", *given, "callable:model.py:other")
+    assert code == 3
+    assert "another model made these vectors" in err
+    code, _, err = run("audit", *given, "hashing", "--encoder-option", "features=64")
+    assert code == 3
+    assert "are sparse" in err
+
+
+def test_a_permission_reaches_the_store_beside_an_encoder_that_asks_nobody(run):
+    code, _, err = run("audit", "--store", "qdrant:http://store.invalid/notes", "--encoder", "minilm", "--allow-remote")
+    assert code == 2
+    assert "does not answer" in err
+
+
 def test_stores_lists_every_kind_with_an_example(run):
     code, out, _ = run("stores", "--json")
     assert code == 0
@@ -182,3 +213,21 @@ def test_an_audit_whose_server_dies_is_done_by_the_same_command_afterwards(datab
     )
     assert again.returncode == 0, again.stderr
     assert findings(tmp_path / "run")
+
+
+def test_chunks_in_chroma_are_split_by_the_metadata_called_document(run, tmp_path):
+    chromadb = pytest.importorskip("chromadb")
+    client = chromadb.PersistentClient(str(tmp_path / "chunks"), chromadb.Settings(anonymized_telemetry=False))
+    made, world = client.create_collection("notes", embedding_function=None), make_world(60)
+    for number, (identity, text, _, vector) in enumerate(world.records()):
+        about = {"document": f"file {number % 7}", "text": "the same for all"}
+        made.add(str(identity), documents=text, embeddings=vector, metadatas=about)
+    address = f"chroma:{tmp_path}/chunks/notes"
+    found = open_collection(address, columns=["document"])
+    assert set(found.corpus.columns["document"]) == {f"file {n}" for n in range(7)}
+    assert set(found.corpus.texts) == {text for _, text, _, _ in world.records()}
+    assert "documents" in run("stores", address)[1]
+    code, _, err = run("audit", "--store", address, "--group", "documents", *ONE_ATTACK)
+    assert code == 2
+    assert "'documents' is the column of the texts" in err
+    assert "document, text" in err

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from unembed.collections.stores.address import check_host, named, parse_address
+from unembed.collections.stores.address import ALIASES, check_host, named, parse_address
 from unembed.collections.stores.base import Description, Options, Rows, Store, StoreFacts
 from unembed.collections.stores.conditions import parse_condition
 from unembed.errors import UsageError
 from unembed.registry import Registry
 
-__all__ = ["STORES", "Description", "Options", "Rows", "Store", "StoreFacts", "open_store", "store_facts", "store_of"]
+__all__ = [
+    "STORES",
+    "Description",
+    "Options",
+    "Rows",
+    "Store",
+    "StoreFacts",
+    "is_address",
+    "is_client",
+    "open_store",
+    "store_facts",
+    "store_of",
+]
 
 _HERE = "unembed.collections.stores"
 #: Kinds whose place is all of the address: they hold one collection.
@@ -52,6 +64,17 @@ def store_facts() -> dict[str, StoreFacts]:
     return {kind: working[kind].facts for kind in STORES.registered() if kind in working}
 
 
+def is_address(given: str) -> bool:
+    """Whether a string begins as the address of a store does; file names, which are texts elsewhere, do not."""
+    kind, colon, rest = given.partition(":")
+    return bool(colon and rest) and not rest[0].isspace() and (kind in STORES or kind in ALIASES)
+
+
+def is_client(given: object) -> bool:
+    """Whether an object is one that ``store_of`` takes, as far as its class tells."""
+    return _kind_of(given) is not None
+
+
 def open_store(url: str, *, allow_remote: bool = False) -> Store:
     """What lies at ``KIND:PLACE[/NAME][?OPTION=VALUE&…]``, open for reading; close it, or use it as a context.
 
@@ -90,11 +113,16 @@ def store_of(
     """
     conditions = tuple(parse_condition(one) for one in ([where] if isinstance(where, str) else where))
     options = Options(vectors=vectors, text=text, id=id, conditions=conditions, missing=missing)
-    modules = {kind.__module__.partition(".")[0] for kind in type(client).__mro__}
-    for kind, facts in store_facts().items():
-        if modules & set(facts.client):
-            store = STORES.get(kind).of(client, name, options)
-            store.skips_missing = missing == "skip"
-            return store
+    kind = _kind_of(client)
+    if kind is not None:
+        store = STORES.get(kind).of(client, name, options)
+        store.skips_missing = missing == "skip"
+        return store
     known = ", ".join(sorted({module for facts in store_facts().values() for module in facts.client} - {"_duckdb"}))
     raise UsageError(f"{type(client).__name__} belongs to no known store; objects of these are: {known}")
+
+
+def _kind_of(client: object) -> str | None:
+    """The kind of store that an object belongs to: the module of its class tells."""
+    modules = {kind.__module__.partition(".")[0] for kind in type(client).__mro__}
+    return next((kind for kind, facts in store_facts().items() if modules & set(facts.client)), None)

@@ -30,13 +30,17 @@ from unembed.collections.stores.conditions import Condition, holds, typed
 from unembed.corpora.readers.fields import Field
 from unembed.errors import UsageError
 
-#: What Chroma calls the text of a record.
-DOCUMENT = "document"
+#: What Chroma calls the text of a record, and what it is called here where the metadata have a key of that name.
+DOCUMENT, DOCUMENTS = "document", "documents"
 _OPERATORS = {"=": "$eq", "!=": "$ne", "<": "$lt", "<=": "$lte", ">": "$gt", ">=": "$gte"}
 
 
 class ChromaStore(Store):
-    """One collection; its documents are the column ``document``, its metadata are the others."""
+    """One collection; its documents are the column ``document``, its metadata are the others.
+
+    Where the metadata have a key ``document`` (often the id of the file that a chunk is of), that is the column of the
+    name, and the texts are ``documents``: splitting by the texts themselves would keep nothing together.
+    """
 
     facts: ClassVar[StoreFacts] = StoreFacts(
         "chroma", "Chroma", "chroma:./chroma/COLLECTION", "chromadb", "chroma", "CHROMA_TOKEN", ("chromadb",)
@@ -65,7 +69,13 @@ class ChromaStore(Store):
         else:
             path = must_exist(place, cls.facts, "chroma.sqlite3")
             with asking(str(path), cls.facts):
-                client = chromadb.PersistentClient(str(path), settings)
+                try:
+                    client = chromadb.PersistentClient(str(path), settings)
+                except ValueError:  # Chroma opens a folder once per process, with one set of settings
+                    raise UsageError(
+                        f"{path} is open in this process with other settings: give the collection itself, or open it "
+                        "with chromadb.Settings(anonymized_telemetry=False) too"
+                    ) from None
         return cls._named(client, name, place, options)
 
     @classmethod
@@ -85,16 +95,29 @@ class ChromaStore(Store):
             return cls(client.get_collection(found, embedding_function=None), options)
 
     @cached_property
-    def _fields(self) -> tuple[Field, ...]:
+    def _first(self) -> Any:
         with asking(self._name, self.facts):
-            some = self._collection.get(limit=TELLING, include=["metadatas", "documents"])
-        texts = any(document is not None for document in some["documents"] or ())
-        held = fields_of([dict(one) for one in some["metadatas"] or () if one])
-        return (*([Field(DOCUMENT, True)] if texts else []), *(one for one in held if one.name != DOCUMENT))
+            return self._collection.get(limit=TELLING, include=["metadatas", "documents"])
+
+    @cached_property
+    def _text(self) -> str:
+        return DOCUMENTS if any(DOCUMENT in (one or {}) for one in self._first["metadatas"] or ()) else DOCUMENT
+
+    @cached_property
+    def _fields(self) -> tuple[Field, ...]:
+        texts = any(document is not None for document in self._first["documents"] or ())
+        held = fields_of([dict(one) for one in self._first["metadatas"] or () if one])
+        return (*([Field(self._text, True)] if texts else []), *(one for one in held if one.name != self._text))
+
+    @cached_property
+    def _text_column(self) -> str | None:
+        if self._options.text is None and any(one.name == self._text for one in self._fields):
+            return self._text
+        return chosen_text(self._fields, self._options, self._name)
 
     @cached_property
     def _conditions(self) -> tuple[Condition, ...]:
-        if any(c.column == DOCUMENT for c in self._options.conditions):
+        if any(c.column == self._text for c in self._options.conditions):
             raise UsageError("Chroma compares metadata, not documents: name another column in ?where=")
         return typed(self._options.conditions, self._fields, self._name)
 
@@ -115,7 +138,7 @@ class ChromaStore(Store):
             metric=space or "l2",
             vectors="embedding",
             id="id",
-            text=chosen_text(self._fields, self._options, self._name),
+            text=self._text_column,
             columns=self._fields,
         )
 
@@ -136,10 +159,10 @@ class ChromaStore(Store):
         return joined(parts, columns) if parts else Rows([], {name: [] for name in columns})
 
     def _page(self, columns: Sequence[str], vectors: bool, **asked: Any) -> tuple[Rows, int]:
-        described = self._conditions or any(name != DOCUMENT for name in columns)
+        described = self._conditions or any(name != self._text for name in columns)
         include = [
             *(["embeddings"] if vectors else []),
-            *(["documents"] if DOCUMENT in columns else []),
+            *(["documents"] if self._text in columns else []),
             *(["metadatas"] if described else []),
         ]
         with asking(self._name, self.facts):
@@ -151,7 +174,8 @@ class ChromaStore(Store):
             [n for n in range(len(ids)) if holds(self._conditions, about[n])] if self._conditions else range(len(ids))
         )
         held = {
-            name: [found["documents"][n] if name == DOCUMENT else about[n].get(name) for n in keep] for name in columns
+            name: [found["documents"][n] if name == self._text else about[n].get(name) for n in keep]
+            for name in columns
         }
         kept = [ids[n] for n in keep]
         if not vectors:

@@ -23,7 +23,7 @@ from unembed.corpora.corpus import Corpus
 from unembed.corpora.readers import read_corpus_with_report
 from unembed.corpora.readers.fields import require_columns
 from unembed.encoders.base import DenseVectors, EncoderCard, first_unusable
-from unembed.errors import CannotMeasureError, DataError, UnknownNameError
+from unembed.errors import CannotMeasureError, DataError, UnknownNameError, UsageError
 from unembed.seeds import seed_for
 
 _AT_ONCE = 2000
@@ -88,6 +88,12 @@ def collect(
     ours = [name for name in columns if beside is None or name in {one.name for one in told.columns}]
     require_columns(ours, told.columns, told.name)
     column = None if beside is not None else _text_column(told, text)
+    if column in columns:
+        others = ", ".join(one.name for one in told.columns if one.name != column) or "none"
+        raise UsageError(
+            f"{told.name}: '{column}' is the column of the texts, so nothing can be inferred or split by it; "
+            f"others: {others}"
+        )
     reading = _Reading(store, told, column, ours, beside)
     reading.draw(max_rows, seed)
     return reading.collection([name for name in columns if name not in ours])
