@@ -114,7 +114,6 @@ def test_an_audit_file_names_a_store_but_gives_no_permission(run, make, world, t
     ("options", "said"),
     [
         (["--vectors", "v.npy"], "contradict each other"),
-        (["--encoder", "minilm"], "contradict each other"),
         (["--chunk", "20"], "chunk"),
     ],
 )
