@@ -81,7 +81,7 @@ def attack_request(flags: AttackFlags) -> tuple[AuditSpec, dict[str, Any]]:
 
 def _build(given: dict[str, Any], over: dict[str, Any], where: str) -> tuple[AuditSpec, dict[str, Any]]:
     data = _take_over(given, over)
-    if "data" not in data or not isinstance(data["data"], dict) or not {"texts", "store"} & set(data["data"]):
+    if not isinstance(data.get("data"), dict) or not {"texts", "store", "vectors"} & set(data["data"]):
         raise UsageError("no texts named: add --texts FILE or --store URL, or 'texts' under [data] in an audit file")
     spec = build_spec(data, where)
     _check_spec(spec, data)
