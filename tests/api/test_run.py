@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from small_audit import SMALL
-from unembed.cli.running import run as command
 
 import unembed
+from unembed.cli.entry import run as command
 from unembed.errors import UsageError
 
 

@@ -4,9 +4,10 @@ import csv
 
 import numpy as np
 import pytest
-from unembed.cli.running import run as command
 
 import unembed
+from unembed.cli.entry import run as command
+from unembed.errors import UsageError
 from unembed.results.schema import without_times
 
 
@@ -66,3 +67,17 @@ def test_the_default_encoder_gives_the_same_findings(tmp_path, table, texts, top
         tmp_path / "run", "--texts", str(table), "--attribute", "topic", "--max-texts", "60", "--cache", str(tmp_path)
     )
     assert figures(unembed.audit(texts, attributes={"topic": topics}, max_texts=60, **small)) == figures(there)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"curve": [0.1]}, "no game that is played has a curve"),
+        ({"keyword": {"words": ["flood"]}}, "options for the game 'keyword'"),
+        ({"external": {"rows": 50}}, "external text is for an outsider"),
+        ({"baseline": "accepted.toml"}, "a baseline accepts what a policy forbids"),
+    ],
+)
+def test_settings_without_effect_are_refused_alike(texts, topics, vectors, small, more, said):
+    with pytest.raises(UsageError, match=said):
+        unembed.audit(texts, vectors, attributes={"topic": topics}, **{**small, **more})
