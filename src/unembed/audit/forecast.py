@@ -21,14 +21,28 @@ from unembed.encoders.cache import CachedEncoder, inside
 
 #: Texts of a trial: a few, then more if those took less than TRIED seconds.
 _FEW, _MORE, _TRIED = 8, 64, 1.0
-#: Seconds of a measurement, whatever its pairs, and for a thousand pairs, by the attack's class of cost. Measured once,
-#: with 384 dimensions, 1,000 to 3,000 pairs and two threads of a 2-core machine; within a class attacks differ tenfold.
-FIXED = {"seconds": 4.0, "minutes": 5.0, "hours": 60.0}
-PER_THOUSAND_PAIRS = {"seconds": 2.0, "minutes": 15.0, "hours": 600.0}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds that a measurement takes: once, for a thousand pairs, for each target."""
+
+    once: float
+    per_thousand_pairs: float = 0.0
+    per_target: float = 0.0
+
+
+#: By the attack's class of cost. Measured once, as means over attacks, on invented messages with 384 dimensions, 500 to
+#: 3,000 pairs and two threads on a machine of two cores that had other work; attacks of one class differ tenfold.
+COSTS = {
+    "seconds": Cost(3.0, per_thousand_pairs=3.0),
+    "minutes": Cost(1.0, per_thousand_pairs=40.0),
+    "hours": Cost(10.0, per_target=3.0),
+}
 #: What a measurement costs that learns once (a point of the curve), for one that also repeats and plants leaks.
 _ONCE = 0.4
 #: What one reference adds to a measurement that it stands beside.
-_REFERENCE = 0.1
+_REFERENCE = 0.5
 
 
 @dataclass(frozen=True)
@@ -106,10 +120,11 @@ def _rate(encoder: Encoder, texts: Sequence[str]) -> tuple[int, float]:
 def _seconds_of(cell: Cell, spec: AuditSpec, sides: Sides) -> float:
     """A rough guess: attacks of one class of cost differ much."""
     identity = cell.identity
-    cost = ATTACKS.get(identity.attack.name).facts.cost
+    named = ATTACKS.get(identity.attack.name).facts.cost
+    cost = COSTS[named]
     pairs = len(sides.known[identity.known]) if identity.pairs is None else identity.pairs
-    seconds = FIXED[cost] + PER_THOUSAND_PAIRS[cost] * pairs / 1000
-    if cost == "seconds" and not (identity.calibrate or identity.repeats):
+    seconds = cost.once + cost.per_thousand_pairs * pairs / 1000 + cost.per_target * len(sides.target)
+    if named == "seconds" and not (identity.calibrate or identity.repeats):
         seconds *= _ONCE
     beside = len(spec.references) if takes_references(cell) else 0
     return seconds * (1 + _REFERENCE * beside)
