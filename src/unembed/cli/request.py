@@ -157,11 +157,18 @@ def _take_over(given: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
         kept["data"] = data if isinstance(kept.get("data", {}), dict) else kept["data"]
     if "policy" in over:
         kept.pop("policy", None)
-    if over.get("encoder") == {"allow_remote": True} and "store" in {**data, **new}:
-        # The permission is for the store: there is no encoder that could ask anybody.
+    if "allow_remote" in over.get("encoder", {}) and "store" in {**data, **new}:
         over = {**over, "data": {**new, "allow_remote": True}}
-        del over["encoder"]
+        if not _is_endpoint(merge(kept, over)["encoder"]):
+            # The permission is for the store alone: there is no encoder that could ask anybody.
+            over["encoder"] = {key: value for key, value in over["encoder"].items() if key != "allow_remote"}
+            if not over["encoder"]:
+                del over["encoder"]
     return merge(kept, over)
+
+
+def _is_endpoint(encoder: object) -> bool:
+    return isinstance(encoder, dict) and str(encoder.get("name")).partition(":")[0] == "endpoint"
 
 
 def _check_options(flags: CommonFlags) -> None:
