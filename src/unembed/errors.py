@@ -71,6 +71,10 @@ class CannotMeasureError(UnembedError):
     exit_code = 3
 
 
+class NoTextsError(CannotMeasureError):
+    """There are vectors and no texts: no attack can be judged."""
+
+
 class NothingRanError(CannotMeasureError):
     """No cell of an audit ran: zero work done is an error, not a pass."""
 

@@ -7,6 +7,7 @@ import pytest
 
 import unembed
 from unembed.cli.entry import run as command
+from unembed.errors import UsageError
 from unembed.results.schema import without_times
 
 
@@ -117,3 +118,17 @@ def test_a_folder_that_is_open_with_other_settings_is_told_in_a_line(tmp_path, s
     client.create_collection("notes", embedding_function=None)
     with pytest.raises(unembed.UnembedError, match="open in this process with other settings: give the collection"):
         unembed.audit(f"chroma:{tmp_path}/other/notes", **small)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"curve": [0.1]}, "no game that is played has a curve"),
+        ({"keyword": {"words": ["flood"]}}, "options for the game 'keyword'"),
+        ({"external": {"rows": 50}}, "external text is for an outsider"),
+        ({"baseline": "accepted.toml"}, "a baseline accepts what a policy forbids"),
+    ],
+)
+def test_settings_without_effect_are_refused_alike(texts, topics, vectors, small, more, said):
+    with pytest.raises(UsageError, match=said):
+        unembed.audit(texts, vectors, attributes={"topic": topics}, **{**small, **more})

@@ -93,6 +93,22 @@ def test_a_small_price_is_told_with_its_currency(
         options = encoder(server.url, f"price_per_million_tokens={price}")
         shown = " ".join(run(*texts_of(messages), *options, "-d", tmp_path / "run", "--dry-run").out.split())
         assert told in shown
+    options = encoder(server.url, "price_per_million_tokens=0.02", "currency=EUR")
+    done = run(*texts_of(messages), *options, "-d", tmp_path / "run", "--dry-run", "--json")
+    assert "cost below 0.01 EUR." in " ".join(done.err.split())
+    assert json.loads(done.out)["endpoint"]["currency"] == "EUR"
+    assert server.requests == 0
+
+
+def test_the_time_of_an_endpoint_is_not_guessed(
+    server: EmbeddingsServer, run: Run, messages: Path, tmp_path: Path
+) -> None:
+    done = run(*texts_of(messages), *encoder(server.url), "-d", tmp_path / "run", "--dry-run", "--json")
+    expected = json.loads(done.out)["time"]
+    assert (expected["encoding_seconds"], expected["trial_texts"]) == (None, 0)
+    assert expected["measuring_seconds"] > 0
+    assert "the endpoint's comes on top" in " ".join(done.err.split())
+    assert server.requests == 0
 
 
 def test_after_a_server_that_broke_down_the_same_command_goes_on(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,22 @@ def test_stored_texts_are_found_and_no_text_is_shown(run, store):
     assert first not in plain.out + plain.err
 
 
+def test_a_store_is_looked_through_by_its_own_ids(run, store):
+    with sqlite3.connect(store / "notes.db") as connection:
+        connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, embedding BLOB)")
+        rows = [(1000 + n, v.astype(np.float32).tobytes()) for n, v in enumerate(np.load(store / "stored.npy"))]
+        connection.executemany("INSERT INTO notes VALUES (?, ?)", rows)
+    connection.close()
+    given = ("--fit-on", store / "all.txt", *LSA, "--texts", store / "asked.txt", "--outsiders", store / "outside.txt")
+    done = run("presence", "--store", f"sqlite:{store / 'notes.db'}/notes", *given, "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert [(t["answer"], t["nearest"]) for t in found["texts"][:2]] == [("stored", "1000"), ("stored", "1001")]
+    assert found["vectors"] == 200
+    from_file = json.loads(run(*_asked(store), *given[6:], "--json").out)
+    assert [t["similarity"] for t in found["texts"]] == [t["similarity"] for t in from_file["texts"]]
+
+
 def test_made_up_outsiders_are_named(run, store):
     text = (store / "asked.txt").read_text().splitlines()[0]
     done = run(*_asked(store), "--text", text)
@@ -57,6 +74,7 @@ def test_made_up_outsiders_are_named(run, store):
     [
         ((), "either --texts FILE or --text TEXT"),
         (("--text", "a", "--column", "b"), "--column goes with --texts"),
+        (("--text", "a", "--store", "npy:stored.npy"), "either --vectors FILE or --store URL"),
         (("--text", "a", "--false-alarm", "2"), "between 0 and 1"),
     ],
 )

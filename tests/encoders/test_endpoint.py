@@ -570,3 +570,10 @@ def test_fingerprint_survives_jitter_and_tells_models_apart():
         same += fingerprint(strong) == fingerprint(jitter)
         assert fingerprint(strong) != fingerprint(-strong)
     assert same >= 48
+
+
+def test_a_currency_changes_neither_the_card_nor_the_vectors(server):
+    plain, priced = encoder(server), encoder(server, price_per_million_tokens=0.02, currency="EUR")
+    assert priced.card == plain.card
+    assert priced.card.cache_key("document") == plain.card.cache_key("document") is not None
+    np.testing.assert_array_equal(priced.encode(TEXTS), plain.encode(TEXTS))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from unembed.cli import main
 from unembed.corpora.generators import GENERATORS
 from unembed.encoders import build_encoder
 from unembed.errors import CannotMeasureError
@@ -101,6 +104,54 @@ def test_without_a_model_the_outsider_is_left_out_and_the_way_in_is_named(world:
     assert {f.adversary for f in run.findings} == {"insider"}
     (reason,) = [s.reason for s in run.skipped if s.adversary == "outsider" and s.what == "all attacks"]
     assert "--encoder" in reason
+
+
+@pytest.fixture(scope="module")
+def database(world: Path) -> str:
+    """The same texts and vectors as a table of SQLite."""
+    lines = (world / "texts.txt").read_text(encoding="utf-8").splitlines()
+    rows = [
+        (n, text, v.tobytes()) for n, (text, v) in enumerate(zip(lines, np.load(world / "vectors.npy"), strict=True))
+    ]
+    with sqlite3.connect(world / "notes.db") as connection:
+        connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT, embedding BLOB)")
+        connection.executemany("INSERT INTO notes VALUES (?, ?, ?)", rows)
+    connection.close()
+    return f"sqlite:{world / 'notes.db'}/notes"
+
+
+def audited(world: Path, url: str, encoder: str, out: Path) -> int:
+    one = ("--game", "inversion", "--attack", "inversion/mlc", "--curve", "none", "--references", "none")
+    fast = ("--threads", "1", "--repeats", "0", "--no-calibration", "--quiet", "--exit-zero", "-d", str(out))
+    return main(["audit", "--store", url, "--encoder", f"callable:{world / encoder}:embed", *one, *fast])
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "npy"])
+def test_with_the_right_model_the_outsider_plays_on_a_store(
+    world: Path, database: str, tmp_path: Path, kind: str
+) -> None:
+    if kind == "sqlite":
+        assert audited(world, database, "model.py", tmp_path / "run") == 0
+        run = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+        adversaries, cards = {f["adversary"] for f in run["findings"]}, run["data"]
+        facts = next(card["facts"] for card in cards if card["role"] == "target")
+    else:
+        beside = {"texts": str(world / "texts.txt"), "store": f"npy:{world / 'vectors.npy'}"}
+        played = play(world, tmp_path / "run", data=beside)
+        adversaries = {f.adversary for f in played.findings}
+        facts = next(card.facts for card in played.data if card.role == "target")
+    assert adversaries >= {"outsider", "insider"}
+    assert float(facts["median cosine to the stored vectors"]) == pytest.approx(1, abs=1e-3)
+
+
+def test_with_another_model_a_store_is_refused_in_one_line(
+    world: Path, database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert audited(world, database, "other.py", tmp_path / "run") == 3
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error:")]
+    assert len(said) == 1
+    assert "the median cosine of 20 texts encoded again is" in said[0]
+    assert "another model" in said[0]
 
 
 def test_zero_vectors_agree_with_nothing() -> None:

@@ -9,10 +9,12 @@ from typing import Any
 from unembed.cli.dry_run import plan_only
 from unembed.cli.entry import command_line
 from unembed.cli.flags import CommonFlags
+from unembed.cli.lone_vectors import tell_alone
 from unembed.cli.output import Voice, complain
 from unembed.cli.preflight import check_request
 from unembed.cli.progress import Bar
 from unembed.cli.summary import run_summary, show_files, show_run
+from unembed.errors import NoTextsError
 from unembed.gate.exit_codes import COULD_NOT_MEASURE
 from unembed.gate.judge import exit_code, unmeasured
 from unembed.report import write_report
@@ -25,9 +27,14 @@ def run_as_flagged(flags: CommonFlags, spec: AuditSpec, given: dict[str, Any]) -
     voice = Voice(as_json=flags.as_json, quiet=flags.quiet)
     outputs = flags.output or ()
     check_request(spec, outputs)
-    if flags.dry_run:
-        return plan_only(spec, voice)
-    return run_and_report(spec, given, outputs=outputs, voice=voice, exit_zero=flags.exit_zero)
+    try:
+        if flags.dry_run:
+            return plan_only(spec, voice)
+        return run_and_report(spec, given, outputs=outputs, voice=voice, exit_zero=flags.exit_zero)
+    except NoTextsError as error:
+        complain(str(error))
+        tell_alone(voice, spec.data, str(error))
+        return error.exit_code
 
 
 def run_and_report(

@@ -1,8 +1,8 @@
-"""``--dry-run``: what an audit would do, without encoding or sending anything."""
+"""``--dry-run``: what an audit would do and take; a few texts are encoded to learn that, and nothing is sent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from unembed.cli.output import Voice, table
@@ -13,6 +13,7 @@ from unembed.encoders.endpoint import CallEstimate, EndpointEncoder
 from unembed.runner.budget import seconds_for
 from unembed.runner.checking import endpoint_of
 from unembed.runner.execute import wanted_queries
+from unembed.runner.forecast import Forecast, encoded_texts, forecast
 from unembed.runner.plan import Plan, ask, make_plan
 from unembed.runner.prepare import Sides, open_encoder, read_sides
 from unembed.runner.references import takes_references
@@ -29,10 +30,16 @@ def plan_only(spec: AuditSpec, voice: Voice) -> int:
     plan = make_plan(spec, sides, asked, card, "not encoded", white_box=is_white_box(inside(encoder)))
     plan.check()
     queries = wanted_queries(spec, sides, asked, plan.cells)
-    estimate = None
+    estimate = currency = None
     if endpoint is not None:
-        estimate = endpoint.estimate(*_calls(sides, queries, cached=not spec.run.no_cache))
-    _show(voice, sides, card, plan, queries, estimate, spec)
+        calls = _calls(encoded_texts(sides, queries), cached=not spec.run.no_cache)
+        estimate, currency = endpoint.estimate(*calls), endpoint.currency
+    expected = forecast(spec, sides, plan.cells, queries, encoder if endpoint is None else None)
+    _show(voice, sides, card, plan, queries, spec)
+    voice.line(_time(expected))
+    if estimate is not None:
+        voice.line(_endpoint(estimate, currency))
+    _show_plan(voice, plan, spec)
     voice.data(
         {
             "dry_run": True,
@@ -41,9 +48,20 @@ def plan_only(spec: AuditSpec, voice: Voice) -> int:
             "queries": {k: len(v) for k, v in queries.items()},
             "cells": [{"key": c.key, "label": c.identity.label} for c in plan.cells],
             "skipped": [s.model_dump() for s in plan.skipped],
+            "time": {
+                "texts_to_encode": expected.to_encode,
+                "trial_texts": expected.trial,
+                "encoding_seconds": expected.encoding,
+                "measuring_seconds": expected.measuring,
+            },
             "endpoint": None
             if estimate is None
-            else {"requests": estimate.requests, "tokens": estimate.tokens, "cost": estimate.cost},
+            else {
+                "requests": estimate.requests,
+                "tokens": estimate.tokens,
+                "cost": estimate.cost,
+                "currency": currency,
+            },
         }
     )
     return 0
@@ -53,10 +71,10 @@ def _unasked(encoder: EndpointEncoder) -> EncoderCard:
     return EncoderCard(f"endpoint:{encoder.model}", "endpoint", None, 0, False, remote=True)
 
 
-def _calls(sides: Sides, queries: dict[str, list[str]], *, cached: bool) -> Iterator[list[str]]:
+def _calls(asked: Iterator[Sequence[str]], *, cached: bool) -> Iterator[list[str]]:
     """The texts of every call that the encoder would get, if the cache holds none of them yet."""
     held: set[bytes] = set()
-    for texts in (sides.target.texts, *(c.texts for c in sides.known.values()), *queries.values()):
+    for texts in asked:
         if not cached:
             yield list(texts)
             continue
@@ -65,11 +83,35 @@ def _calls(sides: Sides, queries: dict[str, list[str]], *, cached: bool) -> Iter
         yield from (list(block.values()) for block in blocks(new))
 
 
-def _price(cost: float | None) -> str:
+def _price(cost: float | None, currency: str | None) -> str:
     if cost is None:
         return "unknown (set price_per_million_tokens)"
     amount = "below 0.01" if 0 < cost < 0.01 else f"{cost:,.2f}"
-    return f"{amount} in the currency of price_per_million_tokens"
+    return f"{amount} {currency or 'in the currency of price_per_million_tokens'}"
+
+
+def _endpoint(estimate: CallEstimate, currency: str | None) -> str:
+    return (
+        f"Endpoint: at least {estimate.requests:,} requests and {estimate.tokens:,} tokens, more where attacks ask as "
+        f"they go; cost {_price(estimate.cost, currency)}. What the cache holds already is not sent."
+    )
+
+
+def _time(expected: Forecast) -> str:
+    """The time in minutes, and what it rests on."""
+    minutes = expected.seconds / 60
+    about = (
+        "less than a minute" if minutes < 1 else "about a minute" if minutes < 1.5 else f"about {minutes:,.0f} minutes"
+    )
+    guess = "the attacks' share is a rough guess"
+    if expected.encoding is None:
+        return f"Time: {about} on this machine for the attacks, a rough guess; the endpoint's comes on top."
+    if not expected.to_encode:
+        return f"Time: {about} on this machine, with no text to encode; {guess}."
+    return (
+        f"Time: {about} on this machine, from a trial of {expected.trial:,} of {expected.to_encode:,} texts to encode; "
+        f"{guess}."
+    )
 
 
 def _show(
@@ -78,20 +120,17 @@ def _show(
     card: EncoderCard,
     plan: Plan,
     queries: dict[str, list[str]],
-    estimate: CallEstimate | None,
     spec: AuditSpec,
 ) -> None:
     voice.line(f"{len(plan.cells)} measurements on {card.name}; nothing is run.")
     held = ", ".join(f"{len(v):,} {k}" for k, v in sides.known.items())
     asked = ", ".join(f"{len(v):,} by the {k}" for k, v in queries.items() if v) or "none"
     voice.line(f"Texts: {len(sides.target):,} under attack; known to adversaries: {held}; queries: {asked}.")
-    if estimate is not None:
-        voice.line(
-            f"Endpoint: at least {estimate.requests:,} requests and {estimate.tokens:,} tokens, more where attacks ask "
-            f"as they go; cost {_price(estimate.cost)}. What the cache holds already is not sent."
-        )
     if (seconds := seconds_for(spec, next(c.rows for c in sides.cards if c.role == "corpus"))) is not None:
         voice.line(f"A budget of {seconds / 60:.3g} minutes: fewer texts are used if all would take longer.")
+
+
+def _show_plan(voice: Voice, plan: Plan, spec: AuditSpec) -> None:
     if spec.references and any(takes_references(c) for c in plan.cells):
         voice.line(f"References beside the findings: {', '.join(spec.references)}.")
     rows: list[tuple[Any, ...]] = [(n, c.identity.label) for n, c in enumerate(plan.cells, start=1)]

@@ -231,7 +231,10 @@ class CommonFlags(TextFlags):
     cache: Annotated[Path | None, run_option("Folder of the vector cache.")] = None
     no_cache: Annotated[bool | None, run_option("Neither read nor keep vectors.", "--no-cache")] = None
     dry_run: Annotated[
-        bool, run_option("Show what would run and what an endpoint would cost, then stop.", "--dry-run")
+        bool,
+        run_option(
+            "Show what would run, the minutes it takes, and what an endpoint would cost, then stop.", "--dry-run"
+        ),
     ] = False
     out: Annotated[Path | None, output_option("Run folder (default: one under unembed-runs/).", "--out", "-d")] = None
     output: Annotated[

@@ -17,7 +17,13 @@ _SHOWN = 30
 
 
 def presence(
-    vectors: Annotated[Path, typer.Option(help="File of the stored vectors (.npy is read without loading it).")],
+    vectors: Annotated[
+        Path | None, typer.Option(help="File of the stored vectors (.npy is read without loading it).")
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(help="Vector store to look in, KIND:PLACE/NAME; 'unembed stores' lists the kinds.", metavar="URL"),
+    ] = None,
     text: Annotated[list[str] | None, typer.Option(help="A text to look for; repeat for several.")] = None,
     texts: Annotated[str | None, typer.Option(help="File of texts to look for.")] = None,
     column: Annotated[str | None, typer.Option(help="Column of that file.")] = None,
@@ -34,6 +40,7 @@ def presence(
     false_alarm: Annotated[
         float, typer.Option(help="How often a text that is not stored may be taken for a stored one.")
     ] = 0.01,
+    allow_remote: Annotated[bool, typer.Option("--allow-remote", help="Ask a store on another machine.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON on stdout, the rest on stderr.")] = False,
 ) -> int:
     """Tell whether some texts are among stored vectors, exactly or nearly, at a stated false-alarm rate.
@@ -42,26 +49,27 @@ def presence(
     memory. What counts as near follows from texts that are not stored.
     """
     from unembed.cli.encoder_options import named_encoder
+    from unembed.cli.lone_vectors import open_vectors_of
     from unembed.cli.output import Voice
     from unembed.collections.looking import look_for
-    from unembed.collections.nearest import in_batches
+    from unembed.collections.stores.collecting import every_vector
     from unembed.corpora.readers import read_corpus
-    from unembed.encoders.vector_files import open_vectors
     from unembed.errors import UsageError
 
     if bool(text) == bool(texts):
         raise UsageError("name what to look for: either --texts FILE or --text TEXT")
+    if (vectors is None) == (store is None):
+        raise UsageError("name where to look: either --vectors FILE or --store URL")
+    if vectors_column is not None and vectors is None:
+        raise UsageError("--vectors-column goes with --vectors; of a store, name the column with ?vectors=COLUMN")
     if column is not None and texts is None:
         raise UsageError("--column goes with --texts FILE")
     voice = Voice(as_json=as_json)
     wanted = list(text or ()) if texts is None else list(read_corpus(texts, column=column).texts)
-    found = look_for(
-        wanted,
-        in_batches(open_vectors(vectors, column=vectors_column)),
-        named_encoder(encoder, encoder_option or [], fit_on),
-        outsiders=None if outsiders is None else read_corpus(outsiders).texts,
-        false_alarm=false_alarm,
-    )
+    others = None if outsiders is None else read_corpus(outsiders).texts
+    model = named_encoder(encoder, encoder_option or [], fit_on)
+    with open_vectors_of(store, vectors, vectors_column, allow_remote=allow_remote) as place:
+        found = look_for(wanted, every_vector(place), model, outsiders=others, false_alarm=false_alarm)
     _show(voice, found)
     return 0
 

@@ -12,6 +12,7 @@ from unembed.encoders import ENCODERS
 from unembed.errors import UsageError
 from unembed.games import GAMES
 from unembed.games.threat import USUAL
+from unembed.runner.checking import check_effects
 from unembed.runner.spec import AuditSpec, build_spec, merge, read_audit_file, sections
 
 _WHERE = "the options"
@@ -83,10 +84,10 @@ def attack_request(flags: AttackFlags) -> tuple[AuditSpec, dict[str, Any]]:
 
 def _build(given: dict[str, Any], over: dict[str, Any], where: str) -> tuple[AuditSpec, dict[str, Any]]:
     data = _take_over(given, over)
-    if "data" not in data or not isinstance(data["data"], dict) or not {"texts", "store"} & set(data["data"]):
+    if not isinstance(data.get("data"), dict) or not {"texts", "store", "vectors"} & set(data["data"]):
         raise UsageError("no texts named: add --texts FILE or --store URL, or 'texts' under [data] in an audit file")
     spec = build_spec(data, where)
-    _check_spec(spec, data)
+    check_effects(spec, data)
     return spec, data
 
 
@@ -188,24 +189,6 @@ def _check_options(flags: CommonFlags) -> None:
     for one, first, other, second in pairs:
         if one is not None and other is not None:
             raise UsageError(f"{first} and {second} contradict each other: leave one out")
-
-
-def _check_spec(spec: AuditSpec, data: dict[str, Any]) -> None:
-    """Refuse settings that would have no effect, because the user expects one."""
-    if spec.data.vectors_column and not spec.data.vectors:
-        raise UsageError("--vectors-column goes with --vectors")
-    played = [GAMES.get(name).facts for name in spec.games]
-    if spec.data.attributes and not any(facts.of_columns for facts in played):
-        raise UsageError("attribute columns are named, but no game that infers columns is played: add one")
-    for name in sections():
-        if name in data and name not in spec.games:
-            raise UsageError(f"there are options for the game '{name}', but '{name}' is not played: add it")
-    if data.get("curve") and not any(facts.curve for facts in played):
-        raise UsageError("no game that is played has a curve over pairs: add one, or leave the curve out")
-    if "external" in data and (not spec.asks_encoder or all(who.inside for who in spec.cast)):
-        raise UsageError("external text is for an outsider, and none is played here: leave it out")
-    if spec.baseline and spec.policy is None:
-        raise UsageError("a baseline accepts what a policy forbids: add --policy or --max-excess")
 
 
 def _put(target: dict[str, Any], value: Any, *path: str, even_none: bool = False) -> None:

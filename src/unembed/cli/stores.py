@@ -56,43 +56,12 @@ def _kinds(voice: Voice) -> int:
 
 
 def _look(voice: Voice, url: str, allow_remote: bool) -> int:
-    from dataclasses import asdict
-
-    import numpy as np
-
-    from unembed.attacks.fingerprint import SignatureBook, identify
-    from unembed.attacks.fingerprint.identify import MOST_VECTORS
+    from unembed.cli.lone_vectors import look_into
     from unembed.cli.output import table
     from unembed.collections.stores import open_store
-    from unembed.collections.stores.collecting import sampled_vectors
 
     with open_store(url, allow_remote=allow_remote) as store:
-        told = store.describe()
-        vectors = sampled_vectors(store, MOST_VECTORS) if told.count else None
-    document: dict[str, Any] = asdict(told) | {"columns": [asdict(one) for one in told.columns]}
-    facts: list[tuple[str, Any]] = [
-        ("Store", f"{told.kind}, {told.name}"),
-        ("Rows", f"{told.count:,}"),
-        ("Dimensions", told.dimension or "unknown"),
-        ("Metric", told.metric or "not said"),
-        ("Stored as", ", ".join((told.dtype, *told.notes))),
-        ("Vectors", told.vectors or "the file itself"),
-        ("Ids", told.id or "row numbers"),
-        ("Texts", told.text or "none found: give them with --texts FILE --id COLUMN, or name them with ?text=COLUMN"),
-        ("Columns", ", ".join(f"{one.name} ({one.kind})" for one in told.columns) or "none"),
-    ]
-    if vectors is not None and len(vectors):
-        unit = bool(np.abs(np.linalg.norm(vectors, axis=1) - 1).max() < 1e-2)
-        found = identify(vectors, SignatureBook.shipped())
-        document |= {
-            "sampled": len(vectors),
-            "normalised": unit,
-            "encoder": found.name,
-            "encoder_reason": found.reason,
-            "candidates": [one.name for one in found.candidates],
-        }
-        facts.append(("Unit length", f"{'yes' if unit else 'no'}, of {len(vectors):,} looked at"))
-        facts.append(("Encoder", f"{found.name or 'none of those known'}: {found.reason}"))
-    voice.show(table(("", "What lies there"), facts))
-    voice.data(document)
+        found = look_into(store, sampled=True)
+    voice.show(table(("", "What lies there"), found.rows))
+    voice.data(found.document)
     return 0

@@ -5,12 +5,17 @@ from __future__ import annotations
 from unembed.collections.base import Collection, Wanted
 from unembed.corpora.readers import read_corpus_with_report
 from unembed.encoders.vectors import VectorsEncoder
-from unembed.errors import DataError, UsageError
+from unembed.errors import DataError, NoTextsError, UsageError
 from unembed.seeds import seed_for
 
 
 def open_files(wanted: Wanted) -> Collection:
     """Texts of a file or folder; with ``vectors``, their vectors at the same rows of another file."""
+    if wanted.vectors and not wanted.place:
+        raise NoTextsError(
+            "no attack can be judged without texts, so nothing was measured: add --texts FILE with one text per "
+            "vector, in the same order"
+        )
     if wanted.vectors and wanted.id:
         raise UsageError("with vectors from a file, rows are matched by their order: leave the id column out")
     corpus, report = read_corpus_with_report(

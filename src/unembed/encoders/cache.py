@@ -199,14 +199,9 @@ class CachedEncoder:
     def encode(self, texts: Sequence[str], *, role: str = "document") -> Vectors:
         """The vectors of texts, from the cache where it has them."""
         card = self.card
-        key = card.cache_key(role)
-        if key is None and not self._told:
-            self._told = True
-            _log.warning("the vectors of '%s' are not cached: it can't be identified", card.name)
-        if key is None or card.sparse or card.family == "vectors":
+        shelf = self._shelf(role)
+        if shelf is None:
             return self.encoder.encode(texts, role=role)
-        shelf = self._shelves.setdefault(key, self.cache.shelf(key))
-        shelf.refresh()
         rows: dict[bytes, list[int]] = {}
         for row, text in enumerate(texts):
             rows.setdefault(text_hash(text), []).append(row)
@@ -216,6 +211,26 @@ class CachedEncoder:
             self._complete(shelf, texts, left, role, total=len(rows))
             left = {k: rows[k] for k in shelf.read_into(out, left)}
         return out
+
+    def missing(self, texts: Sequence[str], *, role: str = "document") -> list[str]:
+        """The texts that the encoder inside will be asked: those not kept, each once, or all where none are kept."""
+        shelf = self._shelf(role)
+        if shelf is None:
+            return list(texts)
+        return list({key: text for text in texts if (key := text_hash(text)) not in shelf}.values())
+
+    def _shelf(self, role: str) -> Shelf | None:
+        """Where the vectors are kept; None where they are not."""
+        card = self.card
+        key = card.cache_key(role)
+        if key is None and not self._told:
+            self._told = True
+            _log.warning("the vectors of '%s' are not cached: it can't be identified", card.name)
+        if key is None or card.sparse or card.family == "vectors":
+            return None
+        shelf = self._shelves.setdefault(key, self.cache.shelf(key))
+        shelf.refresh()
+        return shelf
 
     def _complete(
         self, shelf: Shelf, texts: Sequence[str], rows: dict[bytes, list[int]], role: str, *, total: int

@@ -63,6 +63,7 @@ class EndpointEncoder(Parametrised):
         max_wait: most seconds between two attempts, whatever the server asks.
         max_requests: cap on requests, repeated ones included, over the life of this encoder.
         price_per_million_tokens: for ``estimate``.
+        currency: of that price, such as EUR; only shown.
         allow_remote: whether texts may leave this machine.
         prompts: text put before each text, by role.
         normalise: unit L2 norm.
@@ -84,6 +85,7 @@ class EndpointEncoder(Parametrised):
     max_wait: float = 60.0
     max_requests: int | None = None
     price_per_million_tokens: float | None = None
+    currency: str | None = None
     allow_remote: bool = False
     prompts: Mapping[str, str] | None = None
     normalise: bool = False

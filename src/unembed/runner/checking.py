@@ -1,4 +1,4 @@
-"""What can be found wrong with a spec before any work: unknown names, devices and back-ends that are not there.
+"""What can be found wrong with a spec before any work: unknown names, settings without effect, missing devices.
 
 The library and the command line ask it alike.
 """
@@ -6,7 +6,9 @@ The library and the command line ask it alike.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from importlib.util import find_spec
+from typing import Any
 
 from unembed.attacks import ATTACKS
 from unembed.defenses import DEFENSES
@@ -14,7 +16,7 @@ from unembed.encoders import ENCODERS, build_encoder
 from unembed.encoders.endpoint import EndpointEncoder
 from unembed.errors import MissingExtraError, UsageError
 from unembed.games import GAMES
-from unembed.runner.spec import AuditSpec
+from unembed.runner.spec import AuditSpec, sections
 
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 
@@ -23,6 +25,24 @@ def check_spec(spec: AuditSpec) -> None:
     """Refuse what can't work, so that hours of work are not lost to a misspelt name."""
     _check_names(spec)
     _check_machine(spec)
+
+
+def check_effects(spec: AuditSpec, given: Mapping[str, Any]) -> None:
+    """Refuse settings that would have no effect, because whoever gave them expects one."""
+    if spec.data.vectors_column and not spec.data.vectors:
+        raise UsageError("--vectors-column goes with --vectors")
+    played = [GAMES.get(name).facts for name in spec.games]
+    if spec.data.attributes and not any(facts.of_columns for facts in played):
+        raise UsageError("attribute columns are named, but no game that infers columns is played: add one")
+    for name in sections():
+        if name in given and name not in spec.games:
+            raise UsageError(f"there are options for the game '{name}', but '{name}' is not played: add it")
+    if given.get("curve") and not any(facts.curve for facts in played):
+        raise UsageError("no game that is played has a curve over pairs: add one, or leave the curve out")
+    if "external" in given and (not spec.asks_encoder or all(who.inside for who in spec.cast)):
+        raise UsageError("external text is for an outsider, and none is played here: leave it out")
+    if spec.baseline and spec.policy is None:
+        raise UsageError("a baseline accepts what a policy forbids: add --policy or --max-excess")
 
 
 def _check_names(spec: AuditSpec) -> None:

@@ -21,7 +21,7 @@ from unembed.runner.agreement import card_of_stored, check_agreement
 from unembed.runner.assemble import Outcome, assemble
 from unembed.runner.budget import may_be_too_many, seconds_for, within_budget
 from unembed.runner.cell import CellResult, Task, failed_cell
-from unembed.runner.checking import check_spec, endpoint_of
+from unembed.runner.checking import check_effects, check_spec, endpoint_of
 from unembed.runner.coverage import with_coverage
 from unembed.runner.encoder_recipe import artifacts_in, encoders_here, save_recipe
 from unembed.runner.folder import RunFolder, locked, now
@@ -69,6 +69,7 @@ def audit(
     began, created = time.monotonic(), now()
     with fenced("a plug-in"):
         check_spec(spec)
+        check_effects(spec, spec_given or {})
         if (endpoint := endpoint_of(spec)) is not None:
             endpoint.check_permission()
         progress("reading texts", 0, 1)

@@ -74,7 +74,7 @@ class DataSpec(Strict):
 
     @model_validator(mode="after")
     def _one_place(self) -> DataSpec:
-        if self.texts is None and self.store is None:
+        if self.texts is None and not self.has_vectors:
             raise ValueError("no texts: name a file of texts, or a store that holds them")
         if self.store is not None and self.vectors is not None:
             raise ValueError("the vectors come from a store or from a file: leave one out")
@@ -108,7 +108,7 @@ class DataSpec(Strict):
         """What a title calls it: the file, or the collection or table of a store."""
         from unembed.collections.stores.address import shown
 
-        return shown(self.store) if self.store is not None else Path(self.texts or "").name
+        return shown(self.store) if self.store is not None else Path(self.texts or self.vectors or "").name
 
     @property
     def together(self) -> str | None:

@@ -108,9 +108,11 @@ def test_an_audit_file_names_a_store_but_gives_no_permission(run, make, world, t
     (tmp_path / "audit.toml").write_text('games = ["keyword"]\n[data]\nstore = "qdrant:http://store.invalid/notes"\n')
     code, _, err = run("audit", tmp_path / "audit.toml", "--dry-run")
     assert "store.invalid: add --allow-remote" in err
-    code, _, err = run("audit", tmp_path / "audit.toml", "--dry-run", "--allow-remote")
-    assert code == 2
-    assert "does not answer" in err
+    for named in ((), ("--encoder", "hashing"), ("--encoder", "endpoint:https://models.invalid/v1")):
+        options = ("--encoder-option", "model=m") if "endpoint" in "".join(named) else ()
+        code, _, err = run("audit", tmp_path / "audit.toml", "--dry-run", "--allow-remote", *named, *options)
+        assert code == 2
+        assert "does not answer" in err
 
 
 @pytest.mark.parametrize(

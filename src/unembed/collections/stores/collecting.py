@@ -23,7 +23,7 @@ from unembed.corpora.corpus import Corpus
 from unembed.corpora.readers import read_corpus_with_report
 from unembed.corpora.readers.fields import require_columns
 from unembed.encoders.base import DenseVectors, EncoderCard, first_unusable
-from unembed.errors import CannotMeasureError, DataError, UnknownNameError, UsageError
+from unembed.errors import CannotMeasureError, DataError, NoTextsError, UnknownNameError, UsageError
 from unembed.seeds import seed_for
 
 _AT_ONCE = 2000
@@ -111,6 +111,21 @@ def sampled_vectors(store: Store, most: int, seed: int = 0) -> DenseVectors:
     return vectors
 
 
+def every_vector(store: Store) -> Iterator[tuple[list[str], DenseVectors]]:
+    """Ids and vectors of all rows that have one, a page at a time; numbers that can't be compared are refused."""
+    for page in store.scan():
+        if page.vectors is None:
+            continue
+        ids, vectors = page.ids, page.vectors
+        if page.missing is not None:
+            ids = [one for one, gone in zip(ids, page.missing, strict=True) if not gone]
+            vectors = vectors[~page.missing]
+        if (bad := first_unusable(vectors)) is not None:
+            raise DataError(f"{store.describe().name}, {_called(ids[bad[0]])}: {bad[1]}")
+        if len(vectors):
+            yield ids, vectors
+
+
 def natural(one: str) -> tuple[int, int, str]:
     """The order of ids: whole numbers by value, then everything else as strings."""
     number = re.fullmatch(r"0|-?[1-9]\d{0,18}", one)
@@ -123,10 +138,9 @@ def _text_column(told: Description, asked: str | None) -> str:
         return asked
     if told.text is None:
         names = ", ".join(one.name for one in told.columns[:20]) or "none"
-        raise CannotMeasureError(
-            f"{told.name}: no column of texts was found (columns: {names}), so nothing about texts can be measured: "
-            "name it with --column, or give texts by id with --texts FILE --id COLUMN; 'unembed stores' tells what "
-            "vectors alone give away"
+        raise NoTextsError(
+            f"no attack can be judged without texts, so nothing was measured: {told.name} has no column of texts "
+            f"(columns: {names}); name it with --column, or give texts by id with --texts FILE --id COLUMN"
         )
     return told.text
 
