@@ -106,6 +106,12 @@ def test_names_are_completed(tmp_path: Path, typed: str, offered: str) -> None:
     assert offered in done.out.split()
 
 
+def test_the_help_of_a_switch_names_no_value(run: Run) -> None:
+    shown = run("audit", "--help").out
+    assert re.search(r"--quick +Fewer", shown)
+    assert re.search(r"--seed +<int>", shown)
+
+
 def test_list_without_a_kind_names_all_and_fits_a_screen(run: Run) -> None:
     done = run("list")
     assert done.code == 0

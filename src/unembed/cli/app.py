@@ -80,3 +80,13 @@ _add("stores", stores.stores, stores.EXAMPLE, LOOK)
 _add("doctor", doctor.doctor, doctor.EXAMPLE, LOOK)
 app.add_typer(data.data, name="data", rich_help_panel=LOOK)
 app.add_typer(cache.cache, name="cache", rich_help_panel=LOOK)
+
+
+def command() -> Any:
+    """The command as it is run: the help of a switch names no value, because typed behind it one is read as a file."""
+    made = typer.main.get_command(app)
+    groups = [made, *getattr(made, "commands", {}).values()]
+    verbs = [made, *(verb for group in groups for verb in getattr(group, "commands", {}).values())]
+    for option in (option for verb in verbs for option in verb.params if getattr(option, "is_flag", False)):
+        option.metavar = ""
+    return made

@@ -53,9 +53,9 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _invoke(arguments: list[str]) -> Any:
-    from unembed.cli.app import app
+    from unembed.cli.app import command
 
-    return app(args=arguments, prog_name="unembed", standalone_mode=False)
+    return command()(args=arguments, prog_name="unembed", standalone_mode=False)
 
 
 def stop_if_interrupted() -> None:
