@@ -35,8 +35,9 @@ def place(tmp_path):
 
 
 def spec_for(place, **changes) -> AuditSpec:
+    attributes = ["side"] if "attribute" in changes.get("games", ["attribute"]) else []
     base = {
-        "data": {"texts": str(place / "toy.csv"), "column": "text", "attributes": ["side"]},
+        "data": {"texts": str(place / "toy.csv"), "column": "text", "attributes": attributes},
         "encoder": {"name": f"callable:{place / 'leaky.py'}:encode", "version": "1"},
         "adversaries": ["insider"],
         "games": ["attribute"],

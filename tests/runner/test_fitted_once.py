@@ -66,9 +66,10 @@ def place(tmp_path: Path) -> Path:
 
 
 def spec_for(place: Path, **changes: Any) -> AuditSpec:
+    attributes = ["side"] if "attribute" in changes.get("games", ()) else []
     return build_spec(
         {
-            "data": {"texts": str(place / "toy.csv"), "column": "text", "attributes": ["side"]},
+            "data": {"texts": str(place / "toy.csv"), "column": "text", "attributes": attributes},
             "encoder": {"name": "lsa", "components": 20},
             "adversaries": ["insider"],
             "games": ["fingerprint"],
