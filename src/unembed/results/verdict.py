@@ -61,7 +61,7 @@ def _leaks(leaks: Sequence[Finding], adversaries: Sequence[AdversaryCard]) -> Ve
     sentence = f"{somebody(who[weakest])} {_listed(best)}."
     stronger = [f for f in leaks if f.adversary != weakest and f.headroom > MUCH_MORE * best[0].headroom]
     if stronger:
-        top = max(stronger, key=lambda f: f.headroom)
+        top = max(stronger, key=_gravity)
         more = _strongest_by_question([f for f in stronger if f.adversary == top.adversary])[:2]
         sentence += f" {somebody(who[top.adversary])} {_listed(more)}."
         best = [*best, *more]
@@ -139,7 +139,12 @@ def _strongest_by_question(findings: Sequence[Finding]) -> list[Finding]:
         question = (finding.game, finding.subject)
         if question not in best or finding.excess.value > best[question].excess.value:
             best[question] = finding
-    return sorted(best.values(), key=lambda f: -f.headroom)[:3]
+    return sorted(best.values(), key=_gravity, reverse=True)[:3]
+
+
+def _gravity(finding: Finding) -> tuple[int, float]:
+    """Graver leaks first; of one level, the one that leaves least to find."""
+    return _RANK[finding.level], finding.headroom
 
 
 def _about_encoder(leaks: Sequence[Finding]) -> str:
