@@ -2,11 +2,23 @@
 
 import contextlib
 import shutil
+import signal
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 from store_makers import MAKERS, make_world, need, pgvector
+
+
+def alive(process):
+    """Whether a process still does anything."""
+    import psutil
+
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 class Database:
@@ -27,13 +39,15 @@ class Database:
         return f"postgresql://postgres@/postgres/{table}?host={self.folder}{more}"
 
     def kill(self):
-        """End it as a power cut would."""
-        import os
-        import signal
-
+        """End it as a power cut would, and wait until nothing of it answers."""
+        import psutil
         from pgserver import PostgresServer
 
-        os.kill(int((self.folder / "postmaster.pid").read_text().split()[0]), signal.SIGQUIT)
+        server = psutil.Process(int((self.folder / "postmaster.pid").read_text().split()[0]))
+        processes = [server, *server.children(recursive=True)]
+        server.send_signal(signal.SIGQUIT)
+        while any(alive(process) for process in processes):
+            time.sleep(0.05)
         PostgresServer._instances.pop(self._server.pgdata, None)
 
     def stop(self):
