@@ -3,8 +3,7 @@
 What an audit costs depends on the encoder, the attacks and the machine, so it is not guessed: the audit is tried on 250
 texts, then on up to four times as many while that costs little, and its time is taken to grow along the straight line
 through the last two trials, for no more than four times the texts of the last: some attacks cost more than that line.
-The number of texts is remembered in the run folder, so that the same command
-goes on with the same ones.
+The number of texts is remembered in the run folder, so that the same command goes on with the same ones.
 """
 
 from __future__ import annotations
