@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from unembed.defenses.base import DefenseFacts
+from unembed.defenses.base import DefenseFacts, Owned
 from unembed.encoders.base import Vectors
 from unembed.params import Parametrised
 from unembed.runner.execute import audit
@@ -25,7 +25,7 @@ class KeepSigns(Parametrised):
     facts: ClassVar[DefenseFacts] = DefenseFacts(name="keep-signs", title="The sign of the centred vector")
     seed: int = 0
 
-    def fit(self, vectors: Vectors) -> Self:
+    def fit(self, vectors: Vectors, owned: Owned | None = None) -> Self:
         """Learn the centre of all that the owner holds."""
         self.centre_ = np.asarray(vectors).mean(axis=0)
         return self

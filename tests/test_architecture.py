@@ -18,7 +18,7 @@ ORDER = [
     *("results", "gate", "runner", "report", "papers", "api", "cli", "testing"),
 ]
 HEAVY = ("torch", "sklearn", "transformers", "pyarrow")
-BESIDE = {"errors", "files", "registry", "seeds", "params", "strict", "writing", "_version"}
+BESIDE = {"errors", "files", "registry", "seeds", "params", "sealed", "strict", "writing", "_version"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

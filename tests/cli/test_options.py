@@ -183,7 +183,7 @@ def test_a_defense_of_ones_own_with_parameters(tmp_path: Path) -> None:
         "    facts = DefenseFacts('round', 'Rounding')\n"
         "    def __init__(self, *, decimals: int = 2, seed: int = 0):\n"
         "        self.decimals, self.seed = decimals, seed\n"
-        "    def fit(self, vectors): return self\n"
+        "    def fit(self, vectors, owned=None): return self\n"
         "    def transform(self, vectors, ids): return vectors.round(self.decimals)\n"
     )
     spec, _ = audit_request(AuditFlags(texts="t.csv", defense=[f"{file}:Round,decimals=1"]))

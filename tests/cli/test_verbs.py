@@ -183,7 +183,7 @@ def test_stored_vectors_and_a_defense_of_ones_own(messages: Path, corpus_rows: l
         "    facts = DefenseFacts('blank', 'Scales everything')\n"
         "    def __init__(self, *, factor: float = 1.0, seed: int = 0):\n"
         "        self.factor, self.seed = factor, seed\n"
-        "    def fit(self, vectors): return self\n"
+        "    def fit(self, vectors, owned=None): return self\n"
         "    def transform(self, vectors, ids): return vectors * self.factor\n"
     )
     done = call(

@@ -51,7 +51,7 @@ class Contextual:
 class Greedy(Parametrised):
     """A defense without facts."""
 
-    def fit(self, vectors):
+    def fit(self, vectors, owned=None):
         return self
 
     def transform(self, vectors, ids):
@@ -184,7 +184,7 @@ class Drawing(Parametrised):
     def __init__(self, *, seed=0):
         self.seed = seed
 
-    def fit(self, vectors):
+    def fit(self, vectors, owned=None):
         self.rng_ = np.random.default_rng(self.seed)
         return self
 

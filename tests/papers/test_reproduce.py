@@ -18,7 +18,7 @@ from unembed.papers.packed_models import is_packed, unpack
 from unembed.papers.plot import draw
 from unembed.papers.present import as_markdown
 from unembed.papers.tables import AttackSpec, Row, run_rows
-from unembed.results.sealed import seal, unseal
+from unembed.sealed import seal, unseal
 
 EXPERIMENT = '''
 from unembed.papers import ExperimentFacts, Measured, Published, Reproduction, Unmeasured

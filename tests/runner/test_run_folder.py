@@ -15,13 +15,13 @@ from unembed.encoders.cache import full_card
 from unembed.errors import UsageError
 from unembed.results.io import read_run
 from unembed.results.schema import without_times
-from unembed.results.sealed import unseal
 from unembed.runner.cell import CellResult, Task, run_cell
 from unembed.runner.execute import audit
 from unembed.runner.folder import locked
 from unembed.runner.plan import ask, make_plan
 from unembed.runner.prepare import encode_sides, open_encoder, read_sides
 from unembed.runner.spec import AuditSpec, build_spec, merge
+from unembed.sealed import unseal
 from unembed.testing.toys import toy_corpus
 
 ENCODER = """

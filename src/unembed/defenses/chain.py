@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.sparse import csr_matrix, issparse, vstack
 
-from unembed.defenses.base import Defense
+from unembed.defenses.base import Defense, Invertible, Owned, Sized, with_key
 from unembed.encoders.base import Vectors
+from unembed.errors import UsageError
 from unembed.seeds import seed_for
 
 #: Vectors and the ids of their records in, as many vectors out.
@@ -16,26 +17,65 @@ Transform = Callable[[Vectors, Sequence[str]], Vectors]
 
 
 class Chain:
-    """Each step learns from what the steps before it make of the owner's vectors, and has a key of its own."""
+    """Each step learns from what the steps before it make of the owner's vectors, and has a key of its own.
 
-    def __init__(self, steps: Sequence[Defense]) -> None:
-        self.steps = steps
+    ``names`` are what the registry finds the steps by, where those are not the names they call themselves.
+    """
 
-    def fit(self, vectors: Vectors, key: int) -> Chain:
+    def __init__(self, steps: Sequence[Defense], names: Sequence[str] = ()) -> None:
+        self.steps = list(steps)
+        self.names = list(names) or [step.facts.name for step in self.steps]
+
+    def fit(self, vectors: Vectors, key: int, owned: Owned | None = None, ids: Sequence[str] | None = None) -> Chain:
         """Learn from all vectors the owner holds."""
-        ids = [str(row) for row in range(int(vectors.shape[0]))]
+        names = [str(row) for row in range(int(vectors.shape[0]))] if ids is None else ids
         for place, step in enumerate(self.steps):
-            step.seed = seed_for(key, step.facts.name, place)
-            step.fit(vectors)
+            step.seed = _key_of(step, place, key)
+            step.fit(vectors, owned)
             if place + 1 < len(self.steps):
-                vectors = step.transform(vectors, ids)
+                vectors = step.transform(vectors, names)
+                owned = None if owned is None else owned.behind(step.transform)
         return self
+
+    def with_key(self, key: int) -> Chain:
+        """What was learnt, under another key: what an adversary holds who knows everything but the owner's."""
+        return Chain([with_key(step, _key_of(step, place, key)) for place, step in enumerate(self.steps)], self.names)
 
     def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
         """What is stored for these records."""
         for step in self.steps:
             vectors = step.transform(vectors, ids)
         return vectors
+
+    def inverse(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
+        """What the owner can get back."""
+        for step in reversed(self.steps):
+            if not isinstance(step, Invertible):
+                raise UsageError(f"the defense '{step.facts.name}' can't be undone")
+            vectors = step.inverse(vectors, ids)
+        return vectors
+
+    def stored_bytes(self, dimension: int) -> float:
+        """Bytes of one stored vector."""
+        size = 4.0 * dimension
+        for step in self.steps:
+            if isinstance(step, Sized):
+                size, dimension = step.stored_bytes(dimension), step.stored_dimension(dimension)
+        return size
+
+    @property
+    def draws_noise(self) -> bool:
+        """Whether records get noise of their own, so that another key gives other vectors."""
+        return any(step.facts.keyed == "noise" for step in self.steps)
+
+    @property
+    def hides_map(self) -> bool:
+        """Whether one secret map is applied to all vectors."""
+        return any(step.facts.keyed == "map" for step in self.steps)
+
+
+def _key_of(step: Defense, place: int, key: int) -> int:
+    return seed_for(key, step.facts.name, place)
 
 
 def unchanged(vectors: Vectors, ids: Sequence[str]) -> Vectors:

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.sparse import issparse
 
-from unembed.defenses.base import DefenseFacts, noise
+from unembed.defenses.base import DefenseFacts, Owned, check_dimension, dense, noise
 from unembed.encoders.base import Vectors
-from unembed.errors import CannotMeasureError
+from unembed.errors import UsageError
 from unembed.params import Parametrised
 
 
@@ -20,19 +19,26 @@ class Gaussian(Parametrised):
     A record's noise is drawn once: it follows from the key and the record's id. No privacy guarantee is claimed.
     """
 
-    facts: ClassVar[DefenseFacts] = DefenseFacts(name="gaussian", title="Normal noise on every number")
+    facts: ClassVar[DefenseFacts] = DefenseFacts(
+        name="gaussian", title="Normal noise on every number", keyed="noise", version=2
+    )
 
     scale: float = 1.0
     seed: int = 0
 
-    def fit(self, vectors: Vectors) -> Self:
+    def fit(self, vectors: Vectors, owned: Owned | None = None) -> Self:
         """Learn how much the numbers vary."""
-        if issparse(vectors):
-            raise CannotMeasureError("not applicable: noise on every number of a sparse vector would fill it")
-        self.deviation_ = float(np.asarray(vectors, dtype=np.float64).std(axis=0).mean())
+        if not self.scale >= 0:
+            raise UsageError(f"'scale' of the defense 'gaussian' must not be negative, not {self.scale}")
+        rows = dense(vectors, "noise on every number")
+        self.deviation_ = float(rows.std(axis=0, dtype=np.float64).mean())
+        self.dimension_ = int(rows.shape[1])
         return self
 
     def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
         """Vectors with their records' noise."""
-        drawn = noise(ids, int(vectors.shape[1]), self.seed)
-        return np.asarray(vectors + self.scale * self.deviation_ * drawn, dtype=np.float32)
+        check_dimension(self.facts.name, self.dimension_, vectors)
+        added = noise(ids, self.dimension_, self.seed)
+        added *= np.float32(self.scale * self.deviation_)
+        added += dense(vectors, "noise on every number")
+        return added

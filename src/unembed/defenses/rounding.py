@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from unembed.defenses.base import DefenseFacts
+from unembed.defenses.base import DefenseFacts, Owned
 from unembed.encoders.base import Vectors
 from unembed.params import Parametrised
 
@@ -22,7 +22,7 @@ class Rounding(Parametrised):
     decimals: int = 1
     seed: int = 0
 
-    def fit(self, vectors: Vectors) -> Self:
+    def fit(self, vectors: Vectors, owned: Owned | None = None) -> Self:
         """Nothing to learn."""
         return self
 

@@ -19,7 +19,7 @@ ENDINGS: dict[str, str] = {
     ".junit.xml": "unembed.report.junit:render_junit",
     ".sarif": "unembed.report.sarif:render_sarif",
     ".html": "unembed.report.html:render_html",
-    ".json": "unembed.results.sealed:seal",
+    ".json": "unembed.sealed:seal",
     ".csv": "unembed.report.table:render_csv",
     ".md": "unembed.report.markdown:render_markdown",
 }

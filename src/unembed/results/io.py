@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from unembed.errors import DataError
 from unembed.files import read_text
 from unembed.results.schema import SCHEMA_VERSION, Run
-from unembed.results.sealed import BrokenSealError, seal, unseal
+from unembed.sealed import BrokenSealError, seal, unseal
 from unembed.writing import write_atomically
 
 #: No measurement or count comes near it, and sums and scales of such numbers still fit a float.

@@ -17,10 +17,10 @@ import numpy as np
 
 from unembed.errors import CannotMeasureError
 from unembed.results.identity import digest_of
-from unembed.results.sealed import seal
 from unembed.runner.folder import RunFolder
 from unembed.runner.prepare import Progress, Sides, Texts, open_encoder, split_sides
 from unembed.runner.spec import AuditSpec
+from unembed.sealed import seal
 from unembed.strict import Strict
 from unembed.writing import write_atomically
 

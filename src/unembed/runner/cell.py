@@ -2,47 +2,43 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
 from unembed.attacks import ATTACKS
 from unembed.attacks.base import SomeAttack
 from unembed.corpora.corpus import Corpus
-from unembed.defenses import DEFENSES
-from unembed.defenses.chain import Chain, Transform, stacked, unchanged
+from unembed.defenses.base import digest_id
+from unembed.defenses.chain import Transform, unchanged
 from unembed.encoders.base import Encoder, Vectors
 from unembed.encoders.cache import inside
-from unembed.errors import CannotMeasureError, UnembedError, place_of
+from unembed.errors import UnembedError, place_of
 from unembed.games import GAMES
 from unembed.games.base import Deal, GameFacts, IntArray, Knowledge, Lineup, Material, SomeGame
 from unembed.games.calibration import Detection
 from unembed.games.claims import claim_of
 from unembed.games.play import Play, play, status_of
 from unembed.games.threat import Adversary, Capability
-from unembed.registry import Registry, source_digest
-from unembed.results.identity import CellIdentity, Made
+from unembed.results.identity import CellIdentity
 from unembed.results.schema import CellRecord, Cost, Detects, Finding, Floor, Sample, Slice, Trust
-from unembed.results.sealed import seal
+from unembed.runner.defended import transforms_of
 from unembed.runner.encoder_recipe import encoder_of_run
 from unembed.runner.lineup import make_lineup
 from unembed.runner.masking import UNSEEN, mask
-from unembed.runner.plan import Cell
-from unembed.runner.prepare import INSIDE
+from unembed.runner.plan import Cell, made_as_planned
 from unembed.runner.workspace import load_corpus, load_seen, load_training, load_vectors
+from unembed.sealed import seal
 from unembed.seeds import generator, seed_for
 from unembed.strict import Strict
 from unembed.writing import write_atomically
 
 Encode = Callable[[Sequence[str]], Vectors]
-P = TypeVar("P")
 
 
 class CellResult(Strict):
@@ -160,19 +156,11 @@ def _measure(task: Task) -> Finding:
 
 def made_for(identity: CellIdentity, seed: int, device: str) -> tuple[SomeGame, SomeAttack]:
     """Game and attack of a cell, ready to play."""
-    game, attack = made(GAMES, identity.game), made(ATTACKS, identity.attack)
+    game, attack = made_as_planned(GAMES, identity.game), made_as_planned(ATTACKS, identity.attack)
     attack.set_params(seed=seed_for(seed, "attack"))
     if "device" in attack.get_params():
         attack.set_params(device=device)
     return game, attack
-
-
-def made(registry: Registry[type[P]], identity: Made) -> P:
-    """What an identity names, with its parameters; not if its source was edited since the audit was planned."""
-    make = registry.get(identity.name)
-    if source_digest(make, identity.name) != identity.source:
-        raise CannotMeasureError(f"{identity.name} was edited while the audit ran: run the same command again")
-    return make(**identity.params)
 
 
 def _material(task: Task) -> Material:
@@ -185,7 +173,7 @@ def _material(task: Task) -> Material:
     if identity.pairs is not None:
         rows = np.sort(generator(identity.seed, "pairs").permutation(len(known))[: identity.pairs])
         known, known_vectors = known.select(rows), known_vectors[rows]
-    stored, held = _variant(identity, work, known_vectors)
+    stored, held = transforms_of(identity, work)
     adversary = adversary_of(identity)
     material = Material(
         target=target,
@@ -203,30 +191,6 @@ def _material(task: Task) -> Material:
         training=load_training(work),
     )
     return material.reading() if Capability.TEXTS in adversary.capabilities else material
-
-
-def _variant(identity: CellIdentity, work: Path, known: Vectors) -> tuple[Transform, Transform]:
-    """What the owner does to vectors before they are stored, and what the adversary does to those it makes itself.
-
-    Somebody who knows the defense puts it behind the encoder too, with a key of their own: the owner's is secret.
-    Somebody who doesn't leaves vectors as they are.
-    """
-    if not identity.transforms:
-        return unchanged, unchanged
-    stored = owners_transform(identity, work)
-    if not identity.adaptive:
-        return stored, unchanged
-    return stored, _chain(identity).fit(known, seed_for(identity.seed, "defense", "adversary")).transform
-
-
-def owners_transform(identity: CellIdentity, work: Path) -> Transform:
-    """What stands between encoder and store: learnt from all the owner holds, with the owner's key."""
-    own = stacked(load_vectors(work / INSIDE), load_vectors(work / "target"))
-    return _chain(identity).fit(own, seed_for(identity.seed, "defense")).transform
-
-
-def _chain(identity: CellIdentity) -> Chain:
-    return Chain([made(DEFENSES, step) for step in identity.transforms])
 
 
 def adversary_of(identity: CellIdentity) -> Adversary:
@@ -253,7 +217,7 @@ def _behind(encode: Encode, transform: Transform) -> Encode:
     """Texts encoded and then transformed; they have no place in the store, so their own digest stands for their id."""
     if transform is unchanged:
         return encode
-    return lambda texts: transform(encode(texts), [hashlib.sha256(text.encode()).hexdigest() for text in texts])
+    return lambda texts: transform(encode(texts), [digest_id(text) for text in texts])
 
 
 def _weights(task: Task, work: Path) -> Encoder | None:

@@ -67,6 +67,11 @@ def encoders_here(work_folder: Path) -> Iterator[None]:
             del _here[work]
 
 
+def can_be_asked(work: Path) -> bool:
+    """Whether texts can be encoded in this run."""
+    return work.resolve() in _here or ((work / _RECIPE).exists() and bool(_read(work)["can be opened"]))
+
+
 def encoder_of_run(work: Path) -> Encoder:
     """The encoder of the run, behind its cache where it has one."""
     recipe = work / _RECIPE

@@ -16,7 +16,6 @@ from unembed.games.threat import Capability
 from unembed.results.identity import digest_of
 from unembed.results.io import write_run
 from unembed.results.schema import Run, UtilityScore
-from unembed.results.sealed import seal
 from unembed.runner.agreement import card_of_stored, check_agreement
 from unembed.runner.assemble import Outcome, assemble
 from unembed.runner.budget import may_be_too_many, seconds_for, within_budget
@@ -47,6 +46,7 @@ from unembed.runner.twins import remove_vector_twins
 from unembed.runner.usefulness import UtilityResult, score_variants, utility_key
 from unembed.runner.workers import run_tasks
 from unembed.runner.workspace import load_vectors, save_seen, save_training
+from unembed.sealed import seal
 from unembed.writing import write_atomically
 
 DEFAULT_FOLDER = Path("unembed-runs")

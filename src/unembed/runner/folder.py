@@ -20,9 +20,9 @@ from pydantic import ValidationError
 from unembed.artifacts.locking import lock
 from unembed.errors import DataError, UnembedWarning, UsageError
 from unembed.results.io import read_run
-from unembed.results.sealed import BrokenSealError, unseal
 from unembed.runner.cell import CellResult
 from unembed.runner.plan import Cell
+from unembed.sealed import BrokenSealError, unseal
 from unembed.strict import Strict
 from unembed.writing import make_private_folder, private_opener, remove_abandoned
 

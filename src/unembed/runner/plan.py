@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from unembed.attacks import ATTACKS
 from unembed.attacks.base import AttackFacts
@@ -15,13 +15,13 @@ from unembed.defenses import DEFENSES
 from unembed.defenses.base import Defense
 from unembed.encoders import ENCODERS
 from unembed.encoders.base import EncoderCard
-from unembed.errors import NothingRanError
+from unembed.errors import CannotMeasureError, NothingRanError
 from unembed.games import GAMES
 from unembed.games.asking import Audited, Question, Seating, questions_of
 from unembed.games.repeats import REPEATS
 from unembed.games.threat import Adversary, Capability
 from unembed.params import Played
-from unembed.registry import source_digest
+from unembed.registry import Registry, source_digest
 from unembed.results.identity import CellIdentity, Made
 from unembed.results.schema import Skipped
 from unembed.runner.curve import curve_sizes
@@ -30,8 +30,9 @@ from unembed.runner.prepare import Sides
 from unembed.runner.spec import AuditSpec
 from unembed.seeds import seed_for
 
+P = TypeVar("P")
 #: Goes up when the way cells are played changes: old cell files are then not taken for new ones.
-CELL_VERSION = 5
+CELL_VERSION = 6
 
 
 @dataclass(frozen=True)
@@ -315,6 +316,14 @@ def _made(name: str, made: Played) -> Made:
         params=json.loads(json.dumps(params, default=str)),
         source=source_digest(type(made), name),
     )
+
+
+def made_as_planned(registry: Registry[type[P]], identity: Made) -> P:
+    """What an identity names, with its parameters; not if its source was edited since the audit was planned."""
+    make = registry.get(identity.name)
+    if source_digest(make, identity.name) != identity.source:
+        raise CannotMeasureError(f"{identity.name} was edited while the audit ran: run the same command again")
+    return make(**identity.params)
 
 
 def deal_seed(seed: int, game: str, subject: str | None) -> int:

@@ -23,7 +23,6 @@ from unembed.games.rounds import play_round
 from unembed.games.threat import Capability
 from unembed.results.identity import digest_of
 from unembed.results.schema import Reference, Skipped
-from unembed.results.sealed import seal
 from unembed.runner.apart import safe_encoder
 from unembed.runner.cell import CellResult, adversary_of, cause_of, made_for, set_torch_threads
 from unembed.runner.encoder_recipe import artifacts_in
@@ -34,6 +33,7 @@ from unembed.runner.reference_encoders import ReferenceEncoder, ready_reference,
 from unembed.runner.spec import AuditSpec
 from unembed.runner.workers import run_all
 from unembed.runner.workspace import load_corpus, load_vectors, save_corpus, save_vectors
+from unembed.sealed import seal
 from unembed.seeds import generator, seed_for
 from unembed.strict import Strict
 from unembed.writing import write_atomically

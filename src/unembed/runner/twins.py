@@ -24,9 +24,9 @@ from unembed import seeds
 from unembed.encoders.base import Encoder, Vectors
 from unembed.errors import CannotMeasureError
 from unembed.results.identity import digest_of
-from unembed.results.sealed import BrokenSealError, seal, unseal
 from unembed.runner.prepare import ROWS_AT_ONCE, Progress, Sides, encode_sides
 from unembed.runner.workspace import load_vectors, save_corpus, save_vectors, save_vectors_in_parts
+from unembed.sealed import BrokenSealError, seal, unseal
 from unembed.writing import write_atomically
 
 FACT = "near-duplicates of targets by vector removed"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,14 @@ from scipy.sparse import hstack, issparse
 
 from unembed.attacks.base import check_attack_class
 from unembed.collections import Collection
-from unembed.defenses.base import check_defense_class
+from unembed.defenses import DEFENSES
+from unembed.defenses.base import Invertible, Owned, Sized, check_defense_class, with_key
 from unembed.encoders.base import EncoderCard
 from unembed.games.base import Lineup, Material
 from unembed.games.inversion import PieceGuess
 from unembed.games.play import play
 from unembed.games.rows import random_like, text_rows
-from unembed.testing.toys import LeakyEncoder, SpoiledEncoder, toy_adversary, toy_game, toy_material
+from unembed.testing.toys import LeakyEncoder, SpoiledEncoder, toy_adversary, toy_corpus, toy_game, toy_material
 
 Check = Callable[[Any], None]
 
@@ -70,6 +72,7 @@ def attack_checks() -> Iterator[Check]:
 def defense_checks() -> Iterator[Check]:
     """Every check of a defense class."""
     yield from (defense_contract, constructor_stores_parameters, defense_transforms)
+    yield from (defense_keys, defense_is_kept, defense_tells_its_size)
 
 
 def encoder_checks(texts: Sequence[str] | None = None) -> Iterator[Check]:
@@ -178,11 +181,10 @@ def attack_is_at_floor_on_random_vectors(attack: Any) -> None:
 
 def defense_transforms(defense: Any) -> None:
     """As many finite rows out as in, the same for the same seed and id, and the input is left alone."""
-    vectors = np.random.default_rng(0).standard_normal((50, 16)).astype(np.float32)
+    vectors, ids, owned = _to_defend()
     before = vectors.copy()
-    ids = [f"record {i}" for i in range(len(vectors))]
-    fitted = defense(seed=2).fit(vectors)
-    first, second = (np.asarray(made.transform(vectors, ids)) for made in (fitted, defense(seed=2).fit(vectors)))
+    fitted = defense(seed=2).fit(vectors, owned)
+    first, second = (np.asarray(made.transform(vectors, ids)) for made in (fitted, defense(seed=2).fit(vectors, owned)))
     require(bool(np.array_equal(vectors, before)), f"{defense.__name__} changes its input")
     require(len(first) == len(vectors), f"{defense.__name__} gives {len(first)} rows for {len(vectors)}")
     require(bool(np.isfinite(first).all()), f"{defense.__name__} gives NaN or infinite values")
@@ -190,6 +192,62 @@ def defense_transforms(defense: Any) -> None:
     backwards = np.asarray(fitted.transform(vectors[::-1][:7], ids[::-1][:7]))
     same = bool(np.allclose(backwards, first[::-1][:7], atol=1e-5))
     require(same, f"{defense.__name__}: what a record becomes depends on the order of calls, not on its id alone")
+
+
+def defense_keys(defense: Any) -> None:
+    """Another key changes what the facts say it decides, and nothing where they say that it decides nothing."""
+    vectors, ids, owned = _to_defend()
+    fitted = defense(seed=2).fit(vectors, owned)
+    first, other = (np.asarray(made.transform(vectors, ids)) for made in (fitted, with_key(fitted, 3)))
+    changed = not np.array_equal(first, other)
+    keyed = defense.facts.keyed
+    require(
+        changed == (keyed is not None),
+        f"{defense.__name__} says it is keyed by {keyed}; another key changes it: {changed}",
+    )
+    renamed = np.asarray(fitted.transform(vectors, [f"other {i}" for i in ids]))
+    own = not np.array_equal(first, renamed)
+    require(own == (keyed == "noise"), f"{defense.__name__}: only noise of each record's own may depend on its id")
+
+
+def defense_is_kept(defense: Any) -> None:
+    """A fitted defense lies in a folder without pickle and gives the same vectors when it is loaded."""
+    from tempfile import TemporaryDirectory
+
+    from unembed.defenses.chain import Chain
+    from unembed.defenses.saving import load_chain, save_chain
+
+    vectors, ids, owned = _to_defend()
+    with TemporaryDirectory() as folder, DEFENSES.lending("a defense under test", defense):
+        chain = Chain([defense()], ["a defense under test"]).fit(vectors, 5, owned, ids)
+        save_chain(chain, Path(folder) / "kept")
+        loaded = load_chain(Path(folder) / "kept")
+    same = np.array_equal(np.asarray(chain.transform(vectors, ids)), np.asarray(loaded.transform(vectors, ids)))
+    require(same, f"{defense.__name__} gives other vectors after it was saved and loaded")
+
+
+def defense_tells_its_size(defense: Any) -> None:
+    """What it says of its stored vectors is true, and an owner who undoes it comes nearer to the plain vectors."""
+    vectors, ids, owned = _to_defend()
+    fitted = defense(seed=2).fit(vectors, owned)
+    made = np.asarray(fitted.transform(vectors, ids))
+    if isinstance(fitted, Sized):
+        width = fitted.stored_dimension(vectors.shape[1])
+        require(made.shape[1] == width, f"{defense.__name__} says it stores {width} numbers, not {made.shape[1]}")
+        require(fitted.stored_bytes(vectors.shape[1]) > 0, f"{defense.__name__} says its vectors need no bytes")
+    if isinstance(fitted, Invertible):
+        back = np.asarray(fitted.inverse(made, ids))
+        require(back.shape == vectors.shape, f"{defense.__name__}: what is undone has another shape than the vectors")
+        error = np.linalg.norm(back - vectors) / np.linalg.norm(vectors)
+        require(bool(error < 0.9), f"{defense.__name__}: undone vectors are {error:.2f} off, no better than zeros")
+
+
+def _to_defend() -> tuple[Any, list[str], Owned]:
+    """Vectors with their ids, and texts whose words they hold."""
+    corpus = toy_corpus(120)
+    encoder = LeakyEncoder(dimension=16)
+    vectors = np.asarray(encoder.encode(corpus.texts), dtype=np.float32)
+    return vectors, list(corpus.ids), Owned(corpus.texts, dict(corpus.columns), encoder.encode)
 
 
 def require(condition: bool, message: str) -> None:

@@ -41,13 +41,13 @@ class NearestClass(Parametrised):
 class Noise(Parametrised):
     """Adds normal noise."""
 
-    facts = DefenseFacts(name="fixture-noise", title="Normal noise")
+    facts = DefenseFacts(name="fixture-noise", title="Normal noise", keyed="noise")
 
     def __init__(self, *, scale=1.0, seed=0):
         self.scale = scale
         self.seed = seed
 
-    def fit(self, vectors):
+    def fit(self, vectors, owned=None):
         self.deviation_ = float(np.asarray(vectors).std())
         return self
 
