@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unembed._version import __version__
 from unembed.defenses import DEFENSES
@@ -35,7 +36,8 @@ def save_chain(chain: Chain, folder: Path, *, told: Mapping[str, Any] | None = N
     """Write fitted transforms and their keys into a folder; ``told`` is kept beside them, as plain data."""
     from safetensors.numpy import save
 
-    steps, arrays = [], {}
+    steps: list[dict[str, Any]] = []
+    arrays: dict[str, NDArray[Any]] = {}
     for place, step in enumerate(chain.steps):
         learnt = _learnt(step)
         held = {name: value for name, value in learnt.items() if isinstance(value, np.ndarray)}
@@ -157,7 +159,8 @@ def _step(folder: Path, told: dict[str, Any], place: int, arrays: Mapping[str, A
         raise DataError(f"{told['name']} was edited since the defense in {folder} was saved: fit it again")
     if make.facts.version != told["version"]:
         raise DataError(f"the defense in {folder} was saved by another version of '{told['name']}': fit it again")
-    step: Defense = make(**told["params"], seed=key)
+    step = make(**told["params"])
+    step.seed = key
     learnt = told["learnt"] | {name: arrays[f"{place}.{name}"] for name in told["arrays"]}
     for name, value in learnt.items():
         if not _is_learnt(name):
