@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from unembed.attacks import ATTACKS
+from unembed.attacks.inversion.word_classifier import best_thresholds
 from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import EncoderCard
 from unembed.errors import CannotMeasureError, UnembedError
@@ -108,3 +110,11 @@ def test_pairs_and_targets_of_two_encoders():
     mixed = Material(**{**vars(material), "target_vectors": material.target_vectors[:, :-1]})
     with pytest.raises(CannotMeasureError, match="47 dimensions, those of the pairs 48"):
         InversionGame().deal(mixed)
+
+
+def test_thresholds_where_no_attack_is_sure_of_any_word():
+    """Rare words may leave no confidence above the least probability: that is an answer, not a failure."""
+    nothing, truth = csr_matrix((4, 6), dtype=np.float32), csr_matrix(np.eye(4, 6, dtype=np.float32))
+    thresholds, reached = best_thresholds(nothing, truth, np.array([True, True, True, False, False, False]))
+    assert reached == 0
+    assert thresholds.tolist() == [0.5] * 6

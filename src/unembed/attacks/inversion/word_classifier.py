@@ -153,7 +153,9 @@ def best_thresholds(
     Returns them as one value per word, and the F1 of the content words.
     """
     thresholds = np.full(len(content), 0.5, dtype=np.float32)
-    hit = np.asarray(truth[rows_of(confidences), confidences.indices]).ravel() != 0
+    # Asked for no entry at all, scipy gives a sparse matrix instead of an array.
+    found = truth[rows_of(confidences), confidences.indices] if confidences.nnz else np.zeros(0)
+    hit = np.asarray(found).ravel() != 0
     present = np.asarray(truth.sum(axis=0)).ravel()
     reached = 0.0
     for group in (content, ~content):
