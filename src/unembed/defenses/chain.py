@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse, vstack
@@ -26,12 +26,20 @@ class Chain:
         self.steps = list(steps)
         self.names = list(names) or [step.facts.name for step in self.steps]
 
-    def fit(self, vectors: Vectors, key: int, owned: Owned | None = None, ids: Sequence[str] | None = None) -> Chain:
-        """Learn from all vectors the owner holds."""
+    def fit(
+        self,
+        vectors: Vectors,
+        key: int,
+        owned: Owned | None = None,
+        ids: Sequence[str] | None = None,
+        done: Container[int] = (),
+    ) -> Chain:
+        """Learn from all vectors the owner holds; steps whose place is in ``done`` have learnt and keep their keys."""
         names = [str(row) for row in range(int(vectors.shape[0]))] if ids is None else ids
         for place, step in enumerate(self.steps):
-            step.seed = _key_of(step, place, key)
-            step.fit(vectors, owned)
+            if place not in done:
+                step.seed = _key_of(step, place, key)
+                step.fit(vectors, owned)
             if place + 1 < len(self.steps):
                 vectors = step.transform(vectors, names)
                 owned = None if owned is None else owned.behind(step.transform)
@@ -62,6 +70,11 @@ class Chain:
             if isinstance(step, Sized):
                 size, dimension = step.stored_bytes(dimension), step.stored_dimension(dimension)
         return size
+
+    @property
+    def notes(self) -> list[str]:
+        """What its steps learnt that the owner must know, such as an estimated sensitivity."""
+        return [note for step in self.steps for note in getattr(step, "notes_", [])]
 
     @property
     def draws_noise(self) -> bool:

@@ -19,6 +19,7 @@ class Made(Strict):
     """A game, an attack or a transform with everything that changes what it does.
 
     ``name`` is how the registry finds it, ``called`` what people call it, ``source`` the digest of a plug-in's source.
+    ``fitted`` is the digest of a saved defense and the place of this step in it: such a step learns nothing any more.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Made(Strict):
     version: int
     params: dict[str, JsonValue]
     source: str | None = None
+    fitted: str | None = None
 
     @property
     def seeding(self) -> list[JsonValue]:

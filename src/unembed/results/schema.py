@@ -185,6 +185,18 @@ class UtilityScore(Strict):
     error: str | None = Field(default=None, description="why there is no score")
 
 
+class VariantCost(Strict):
+    """What a defense costs beside usefulness, as measured on the machine of the run."""
+
+    variant: str = Field(description="the defense, as findings name it")
+    dimension: int = Field(description="numbers in one stored vector")
+    stored_bytes: float = Field(description="bytes of one stored vector, without what an index adds")
+    plain_bytes: float = Field(description="bytes of one undefended vector as float32")
+    transform_seconds: float = Field(description="time that defending one vector takes, in batches and one thread")
+    notes: list[str] = Field(default_factory=list, description="what was learnt that its owner must know")
+    saved: str | None = Field(default=None, description="folder of the fitted defense, within the run folder")
+
+
 class Skipped(Strict):
     """Something that was not tested, and why."""
 
@@ -325,6 +337,7 @@ class Run(Strict):
     findings: list[Finding]
     skipped: list[Skipped]
     utility: list[UtilityScore] = Field(default_factory=list)
+    variants: list[VariantCost] = Field(default_factory=list, description="what each defense costs")
     verdict: Verdict
     gate: GateResult | None = None
     seal: str | None = Field(default=None, description="SHA-256 of the rest as the file holds it")

@@ -18,7 +18,16 @@ from unembed.games import GAMES
 from unembed.games.threat import Adversary, Capability
 from unembed.gate.baseline import read_baseline
 from unembed.gate.judge import judge
-from unembed.results.schema import AdversaryCard, AttackCard, CellRecord, Environment, GameCard, Run, UtilityScore
+from unembed.results.schema import (
+    AdversaryCard,
+    AttackCard,
+    CellRecord,
+    Environment,
+    GameCard,
+    Run,
+    UtilityScore,
+    VariantCost,
+)
 from unembed.results.verdict import verdict
 from unembed.runner.cell import CellResult
 from unembed.runner.folder import now
@@ -47,6 +56,7 @@ class Outcome:
     plan: Plan
     results: list[CellResult]
     utility: list[UtilityScore]
+    variants: list[VariantCost]
 
 
 def assemble(
@@ -78,6 +88,7 @@ def assemble(
         findings=findings,
         skipped=plan.skipped,
         utility=outcome.utility,
+        variants=outcome.variants,
         verdict=verdict(findings, [card_in_plan(a, plan) for a in spec.cast], failed=_broken_off(records)),
     )
     if spec.policy is None:

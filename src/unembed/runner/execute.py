@@ -22,6 +22,7 @@ from unembed.runner.budget import may_be_too_many, seconds_for, within_budget
 from unembed.runner.cell import CellResult, Task, failed_cell
 from unembed.runner.checking import check_effects, check_spec, endpoint_of
 from unembed.runner.coverage import with_coverage
+from unembed.runner.defended import hand_over_saved
 from unembed.runner.encoder_recipe import artifacts_in, encoders_here, save_recipe
 from unembed.runner.folder import RunFolder, locked, now
 from unembed.runner.inspection import inspect_vectors
@@ -44,6 +45,7 @@ from unembed.runner.references import open_references, play_references, with_ref
 from unembed.runner.spec import AuditSpec
 from unembed.runner.twins import remove_vector_twins
 from unembed.runner.usefulness import UtilityResult, score_variants, utility_key
+from unembed.runner.variants import kept_variants, measure_variants
 from unembed.runner.workers import run_tasks
 from unembed.runner.workspace import load_vectors, save_seen, save_training
 from unembed.sealed import seal
@@ -126,6 +128,7 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
     # Only vectors show some copies of targets, so both sides are encoded before the cells get their final identity.
     work = folder.work / _work_name(spec, sides, key)
     save_recipe(spec, sides, encoder, work)
+    hand_over_saved(spec, work)
     training = training_side(spec, sides)
     sides, encoded = remove_vector_twins(sides, encoder, key, folder.path, work, progress)
     sides = with_training(with_coverage(sides, encoder), training)
@@ -136,7 +139,9 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
     folder.event("planned", cells=len(plan.cells), done=len(results), missing=len(missing))
     scored = utility_key(spec, sides, key, plan.cells)
     utility = _kept_utility(folder, scored) if spec.utility else []
-    if (missing or utility is None) and not encoded:
+    keep = spec.run.keep_defenses
+    variants = kept_variants(folder, plan.cells, keep=keep) if spec.defenses else []
+    if (missing or utility is None or variants is None) and not encoded:
         encode_sides(sides, encoder, work, progress)
     if missing:
         folder.set_aside([c.key for c in plan.cells])
@@ -151,12 +156,14 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
         for task in tasks:
             lost = "it left no result that can be read"
             results[task.cell.key] = folder.finished(task.cell) or failed_cell(task, lost)
+    if variants is None:
+        variants = measure_variants(folder, plan.cells, work, keep=keep)
     if utility is None:
         utility = score_variants(spec, sides, plan.cells, work)
         write_atomically(folder.path / _UTILITY, seal(UtilityResult(key=scored, scores=utility)))
     beside, without = play_references(spec, folder, references, sides, work, progress, deadline)
     plan = replace(plan, skipped=[*plan.skipped, *without])
-    return Outcome(sides, card, plan, with_references([results[c.key] for c in plan.cells], beside), utility)
+    return Outcome(sides, card, plan, with_references([results[c.key] for c in plan.cells], beside), utility, variants)
 
 
 def _kept_utility(folder: RunFolder, key: str) -> list[UtilityScore] | None:

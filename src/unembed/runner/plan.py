@@ -13,6 +13,7 @@ from unembed.attacks import ATTACKS
 from unembed.attacks.base import AttackFacts
 from unembed.defenses import DEFENSES
 from unembed.defenses.base import Defense
+from unembed.defenses.saved import Holding
 from unembed.encoders import ENCODERS
 from unembed.encoders.base import EncoderCard
 from unembed.errors import CannotMeasureError, NothingRanError
@@ -27,7 +28,7 @@ from unembed.results.schema import Skipped
 from unembed.runner.curve import curve_sizes
 from unembed.runner.lineup import no_lineup
 from unembed.runner.prepare import Sides
-from unembed.runner.spec import AuditSpec
+from unembed.runner.spec import AuditSpec, DefenseSpec
 from unembed.seeds import seed_for
 
 P = TypeVar("P")
@@ -283,11 +284,21 @@ def _defended(plain: CellIdentity, spec: AuditSpec, adversary: Adversary) -> Ite
     if Capability.TEXTS in adversary.capabilities:
         return
     for steps in spec.chains:
-        transforms = tuple(_made(step.name, DEFENSES.get(step.name)(**step.params)) for step in steps)
-        if Capability.DEFENSE not in adversary.capabilities:
+        transforms = tuple(one for step in steps for one in _transforms(step))
+        if spec.unaware and Capability.DEFENSE not in adversary.capabilities:
             yield plain.model_copy(update={"transforms": transforms, "adaptive": False})
         held = tuple(sorted({*plain.capabilities, Capability.DEFENSE}))
         yield plain.model_copy(update={"transforms": transforms, "adaptive": True, "capabilities": held})
+
+
+def _transforms(step: DefenseSpec) -> list[Made]:
+    """A defense as cells know it; a saved one is the steps that were saved, each with what it has learnt."""
+    made = DEFENSES.get(step.name)(**step.params)
+    if not isinstance(made, Holding):
+        return [_made(step.name, made)]
+    chain, digest = made.held()
+    parts = [_made(name, part) for name, part in zip(chain.names, chain.steps, strict=True)]
+    return [part.model_copy(update={"fitted": f"{digest}/{place}"}) for place, part in enumerate(parts)]
 
 
 def _repeats(spec: AuditSpec, attack_name: str) -> int:

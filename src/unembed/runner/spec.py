@@ -218,6 +218,7 @@ class RunSpec(Strict):
         description="time for the whole audit: fewer texts are used if it would take longer, and no measurement "
         'goes on past it; unless given, 30m for all of more than 10,000 texts (max_texts none); "none": no limit',
     )
+    keep_defenses: bool = Field(default=False, description="keep each fitted defense, with its key, in the run folder")
     memory: Bytes | None = Field(
         default=None, gt=2**30, description="memory for the whole audit: fewer texts are used if it would take more"
     )
@@ -277,6 +278,7 @@ class AuditSpec(Strict):
     defenses: list[DefenseSpec | list[DefenseSpec]] = Field(
         default_factory=list, description="variants to attack as well: a defense, or several behind one another"
     )
+    unaware: bool = Field(default=True, description="attack each defense also by adversaries who do not know of it")
     utility: list[UtilitySpec] = Field(
         default_factory=list, description="what the vectors are good for, scored with and without each defense"
     )

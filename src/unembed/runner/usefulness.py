@@ -13,10 +13,10 @@ from unembed.errors import CannotMeasureError
 from unembed.games.base import Scores
 from unembed.metrics.estimate import Estimate, undefined
 from unembed.registry import source_digest
-from unembed.results.identity import CellIdentity, digest_of
+from unembed.results.identity import digest_of
 from unembed.results.schema import UtilityScore
 from unembed.runner.cell import cause_of
-from unembed.runner.defended import owners_chain
+from unembed.runner.defended import by_variant, owners_chain
 from unembed.runner.plan import Cell
 from unembed.runner.prepare import Sides
 from unembed.runner.spec import AuditSpec, UtilitySpec
@@ -38,20 +38,16 @@ def utility_key(spec: AuditSpec, sides: Sides, encoder: str, cells: Sequence[Cel
     """One name for all that the scores depend on."""
     tasks = [task.model_dump(mode="json") for task in spec.utility]
     sources = [source_digest(UTILITY.get(task.name), task.name) for task in spec.utility]
-    chains = [[step.model_dump(mode="json") for step in one.transforms] for one in _by_variant(cells).values()]
+    chains = [[step.model_dump(mode="json") for step in one.transforms] for one in by_variant(cells).values()]
     return digest_of([tasks, sources, chains, encoder, sides.target.fingerprint, spec.data.together, spec.seed])
 
 
 def score_variants(spec: AuditSpec, sides: Sides, cells: Sequence[Cell], work: Path) -> list[UtilityScore]:
     """The tasks of an audit on its targets' vectors, plain and behind every defense that is attacked."""
     plain, target = load_vectors(work / "target"), sides.target
-    behind = {name: owners_chain(one, work).transform(plain, target.ids) for name, one in _by_variant(cells).items()}
+    behind = {name: owners_chain(one, work).transform(plain, target.ids) for name, one in by_variant(cells).items()}
     groups = target.column(spec.data.together) if spec.data.together else None
     return play_utility(target, plain, behind, spec.utility, seed=spec.seed, groups=groups, threads=spec.threads)
-
-
-def _by_variant(cells: Sequence[Cell]) -> dict[str, CellIdentity]:
-    return {cell.identity.defense: cell.identity for cell in cells if cell.identity.defense}
 
 
 @dataclass(frozen=True)
