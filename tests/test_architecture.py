@@ -15,7 +15,7 @@ from unembed.games.threat import ADVERSARIES
 PACKAGE = Path(unembed.__file__).parent
 ORDER = [
     *("metrics", "nn", "corpora", "encoders", "artifacts", "collections", "defenses", "games", "attacks", "utility"),
-    *("results", "gate", "runner", "report", "papers", "api", "cli", "testing"),
+    *("results", "gate", "runner", "frontier", "report", "papers", "api", "cli", "testing"),
 ]
 HEAVY = ("torch", "sklearn", "transformers", "pyarrow")
 BESIDE = {"errors", "files", "registry", "seeds", "params", "sealed", "strict", "writing", "_version"}

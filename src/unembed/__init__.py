@@ -13,6 +13,7 @@ from unembed._version import __version__
 if TYPE_CHECKING:
     from unembed.api.auditing import audit
     from unembed.api.catalogue import available
+    from unembed.api.defending import Defense, Frontier, defend, load_defense
     from unembed.api.estimators import ArrayAttack, attack, measure
     from unembed.api.opening import encoder, open_collection
     from unembed.api.run import Chart, Gate, Run, load_run
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 #: Where each name is defined.
 _WHERE = {
     "audit": "unembed.api.auditing",
+    "defend": "unembed.api.defending",
+    "load_defense": "unembed.api.defending",
     "measure": "unembed.api.estimators",
     "attack": "unembed.api.estimators",
     "encoder": "unembed.api.opening",
@@ -31,6 +34,8 @@ _WHERE = {
     "available": "unembed.api.catalogue",
     "load_run": "unembed.api.run",
     "Run": "unembed.api.run",
+    "Defense": "unembed.api.defending",
+    "Frontier": "unembed.api.defending",
     "Gate": "unembed.api.run",
     "Chart": "unembed.api.run",
     "ArrayAttack": "unembed.api.estimators",
@@ -45,7 +50,9 @@ __all__ = [
     "ArrayAttack",
     "Chart",
     "Collection",
+    "Defense",
     "Finding",
+    "Frontier",
     "Gate",
     "Policy",
     "Run",
@@ -55,7 +62,9 @@ __all__ = [
     "attack",
     "audit",
     "available",
+    "defend",
     "encoder",
+    "load_defense",
     "load_run",
     "measure",
     "open_collection",

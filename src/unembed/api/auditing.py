@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,6 +23,7 @@ from unembed.games import GAMES
 from unembed.registry import Registry
 from unembed.runner import execute
 from unembed.runner.prepare import Given, wanted_of
+from unembed.runner.prepare import Progress as RunProgress
 from unembed.runner.spec import AuditSpec, DataSpec, RunSpec, build_spec, sections, whole_spec
 from unembed.utility import UTILITY
 
@@ -88,8 +90,53 @@ def audit(
         "defenses": defenses,
         "utility": utility,
         "policy": policy,
+        "attributes": attributes,
+        "groups": groups,
+        "column": column,
+        "ids": ids,
+        "quick": quick,
+        "seed": seed,
         **more,
     }
+    with prepared(texts, vectors, encoder, folder=folder, progress=progress, **settings) as ready:
+        given = ready.given_for(ready.spec)
+        result, _ = execute.audit(
+            ready.spec, spec_given=ready.shown, command=ready.command, progress=ready.tell, given=given
+        )
+    return Run(result, None if folder is None else Path(folder))
+
+
+@dataclass(frozen=True)
+class Ready:
+    """An audit that was asked for with objects, ready to run: they are lent to the registries as long as it lasts.
+
+    ``given_for`` hands them over for an audit of that size; ``shown`` is the request as the result shows it.
+    """
+
+    spec: AuditSpec
+    shown: dict[str, Any]
+    command: str
+    tell: RunProgress
+    given_for: Callable[[AuditSpec], Given]
+
+
+@contextmanager
+def prepared(
+    texts: Any,
+    vectors: Any,
+    encoder: Any,
+    *,
+    folder: str | Path | None,
+    progress: bool | Progress | None,
+    attributes: Any = None,
+    groups: Any = None,
+    column: str | None = None,
+    ids: Any = None,
+    quick: bool = False,
+    seed: int = 0,
+    **settings: Any,
+) -> Iterator[Ready]:
+    """Take in what ``unembed.audit`` is given; see there."""
     found = take_in(
         texts,
         column=column,
@@ -107,12 +154,13 @@ def audit(
             data["encoder"] = table
         shown_data = {key: value for key, value in data.items() if key != "run"}
         _place(data, folder, stack, given, objects=given is not None or _lent(settings))
-        spec = build_spec(data, "unembed.audit")
-        held = Given(_collection(found, spec, bool(table)), given)
-        tell = stack.enter_context(shown(progress))
-        command = _call(data, found, folder)
-        result, _ = execute.audit(spec, spec_given=shown_data, command=command, progress=tell, given=held)
-    return Run(result, None if folder is None else Path(folder))
+        yield Ready(
+            spec=build_spec(data, "unembed.audit"),
+            shown=shown_data,
+            command=_call(data, found, folder),
+            tell=stack.enter_context(shown(progress)),
+            given_for=lambda spec: Given(_collection(found, spec, bool(table)), given),
+        )
 
 
 def _collection(found: Inputs, spec: AuditSpec, encoder_given: bool) -> Collection | None:
@@ -149,6 +197,8 @@ def _tables(settings: dict[str, Any], stack: ExitStack) -> dict[str, Any]:
 
 
 def _chain(registry: Any, given: Any, stack: ExitStack) -> Any:
+    if isinstance(folder := getattr(given, "folder", None), Path):  # what load_defense gave
+        return {"name": "saved", "folder": str(folder)}
     if isinstance(given, Sequence) and not isinstance(given, str):
         return [_borrowed(registry, part_of(registry, one), stack).table for one in given]
     return _borrowed(registry, part_of(registry, given), stack).table

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unembed.api.tables import framed
 from unembed.errors import UsageError
 from unembed.gate.baseline import read_baseline
 from unembed.gate.judge import exit_code, judge
@@ -117,7 +118,7 @@ class Run:
         """
         from unembed.report.table import rows
 
-        return _frame(rows(self.result), library)
+        return framed(rows(self.result), library)
 
     def plot(self) -> Chart:
         """Every finding with its interval and the floor it has to beat, as a picture."""
@@ -194,16 +195,3 @@ def policy_of(given: Any) -> Policy:
 
 def _rule(given: Any, number: int) -> Any:
     return {"id": f"rule-{number}", **given} if isinstance(given, Mapping) else given
-
-
-def _frame(records: list[dict[str, Any]], library: str | None) -> Any:
-    from importlib import import_module
-    from importlib.util import find_spec
-
-    known = ("pandas", "polars")
-    if library is not None and library not in known:
-        raise UsageError(f"to_frame: 'pandas' or 'polars', not '{library}'")
-    there = [name for name in ([library] if library else known) if find_spec(name) is not None]
-    if not there:
-        raise UsageError(f"a data frame needs {library or 'pandas or polars'}: pip install {library or 'pandas'}")
-    return import_module(there[0]).DataFrame(records)

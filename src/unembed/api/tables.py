@@ -99,3 +99,17 @@ def name_of(given: object, otherwise: str) -> str:
     """What a column calls itself, as a series does."""
     named = getattr(given, "name", None)
     return named if isinstance(named, str) and named else otherwise
+
+
+def framed(records: list[dict[str, Any]], library: str | None) -> Any:
+    """Rows as a data frame of pandas or polars, whichever is installed."""
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    known = ("pandas", "polars")
+    if library is not None and library not in known:
+        raise UsageError(f"to_frame: 'pandas' or 'polars', not '{library}'")
+    there = [name for name in ([library] if library else known) if find_spec(name) is not None]
+    if not there:
+        raise UsageError(f"a data frame needs {library or 'pandas or polars'}: pip install {library or 'pandas'}")
+    return import_module(there[0]).DataFrame(records)

@@ -13,6 +13,7 @@ from unembed.cli import (
     cache,
     compare,
     data,
+    defend,
     demo,
     doctor,
     fingerprint,
@@ -68,6 +69,7 @@ def _add(name: str, verb: Callable[..., Any], example: str, panel: str) -> None:
 _add("demo", demo.demo, demo.EXAMPLE, MEASURE)
 _add("audit", audit.audit, audit.EXAMPLE, MEASURE)
 _add("attack", attack.attack, attack.EXAMPLE, MEASURE)
+_add("defend", defend.defend, defend.EXAMPLE, MEASURE)
 _add("fingerprint", fingerprint.fingerprint, fingerprint.EXAMPLE, MEASURE)
 _add("presence", looking.presence, looking.EXAMPLE, MEASURE)
 _add("reproduce", reproduce.reproduce, reproduce.EXAMPLE, MEASURE)

@@ -20,7 +20,7 @@ from unembed._version import __version__
 from unembed.defenses import DEFENSES
 from unembed.defenses.base import Defense
 from unembed.defenses.chain import Chain
-from unembed.errors import DataError, UnembedError, UsageError
+from unembed.errors import DataError, UsageError
 from unembed.files import read_bytes, read_text
 from unembed.registry import source_digest
 from unembed.sealed import BrokenSealError, seal, unseal
@@ -63,7 +63,7 @@ def save_chain(chain: Chain, folder: Path, *, told: Mapping[str, Any] | None = N
     }
     make_private_folder(folder)
     write_atomically(folder / _ARRAYS, packed)
-    write_atomically(folder / _KEYS, json.dumps([step.seed for step in chain.steps]) + "\n")
+    write_atomically(folder / _KEYS, seal({"keys": [step.seed for step in chain.steps]}))
     # Last, because it is what makes the folder a defense.
     write_atomically(folder / _TOLD, seal(document))
 
@@ -143,13 +143,12 @@ def _keys(folder: Path, steps: int) -> list[int]:
     place = folder / _KEYS
     if not place.exists():
         raise UsageError(f"the key of the defense is not there: {place} is missing")
-    complaint = f"{place} is not the key of this defense"
     try:
-        found = json.loads(read_text(place, "key"))
-    except (UnembedError, ValueError) as error:
-        raise DataError(complaint) from error
+        found = unseal(read_text(place, "key")).get("keys")
+    except BrokenSealError as error:
+        raise DataError(f"{place} can't be used: {error}") from error
     if not isinstance(found, list) or len(found) != steps or not all(type(key) is int for key in found):
-        raise DataError(complaint)
+        raise DataError(f"{place} is not the key of this defense")
     return found
 
 

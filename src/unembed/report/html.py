@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from unembed._version import __version__
-from unembed.report import advice, answer, coverage, numbers, questions, usefulness, words
+from unembed.report import advice, answer, coverage, frontier, numbers, questions, usefulness, words
 from unembed.report.clean import cleaned
 from unembed.report.findings import Names, worked
 from unembed.report.sections import KINDS
@@ -64,6 +64,7 @@ def render_html(run: Run) -> str:
         read=coverage.sentence(run),
         chunking=coverage.advice(run),
         usefulness=usefulness,
+        frontier=frontier if frontier.shown(run) else None,
         taxonomy=words.taxonomy_rows(run),
         outcome=words.OUTCOME,
         titles={f.id: Names(run).title(f) for f in run.findings},

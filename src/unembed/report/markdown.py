@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from unembed.report import advice, answer, coverage, questions, usefulness
+from unembed.report import advice, answer, coverage, frontier, questions, usefulness
 from unembed.report.clean import clean_text, cleaned
 from unembed.report.detection import would_have_found
 from unembed.report.findings import Names, measured
@@ -51,6 +51,7 @@ def render_markdown(run: Run) -> str:
     if run.gate:
         lines += _policy(run.gate, {f.id: f for f in run.findings}, names)
     lines += _findings(run, names)
+    lines += _frontier(run)
     lines += _usefulness(run)
     lines += _untested(run)
     lines += ["## Reproduce", "", *fenced(run.command)]
@@ -140,6 +141,14 @@ def _remarks(finding: Finding, names: Names) -> list[str]:
         limit = would_have_found(finding)
         lines += [f"  Calibration: {escape(limit)}."] if limit else []
     return lines
+
+
+def _frontier(run: Run) -> list[str]:
+    if not frontier.shown(run):
+        return []
+    head, *body = frontier.stops(run)
+    lines = [f"## {frontier.HEADING}", "", frontier.LEAD, "", *table(frontier.HEAD, frontier.rows(run))]
+    return [*lines, frontier.TRAP, "", "What each defense stops, and what it does not:", "", *table(head, body)]
 
 
 def _usefulness(run: Run) -> list[str]:

@@ -1,0 +1,43 @@
+"""The settings that are tried unless the user names some: each defense from weak to strong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unembed.defenses import DEFENSES
+from unembed.errors import UsageError
+from unembed.runner.spec import DefenseSpec
+
+#: By defense, the values of one parameter, or of several, from weak to strong. A share is of the dimensions.
+SHELF: dict[str, list[dict[str, Any]]] = {
+    "rounding": [{"decimals": d} for d in (3, 2, 1, 0)],
+    "gaussian": [{"scale": s} for s in (0.25, 0.5, 1.0, 2.0, 4.0)],
+}
+
+Chain = list[DefenseSpec]
+
+
+def shelf() -> list[Chain]:
+    """Every setting of every defense on the shelf, one step each."""
+    return [[DefenseSpec(name=name, **params)] for name, settings in SHELF.items() for params in settings]
+
+
+def settings_of(chains: list[Chain]) -> list[Chain]:
+    """A defense that is named without parameters stands for all its settings; what is spelt out stays as it is."""
+    found: list[Chain] = []
+    for chain in chains:
+        name = chain[0].name
+        if len(chain) == 1 and not chain[0].params and name in SHELF:
+            found += [[DefenseSpec(name=name, **params)] for params in SHELF[name]]
+        else:
+            found.append(chain)
+    return found
+
+
+def check_shelf() -> None:
+    """Refuse a shelf that names what is not there; for the tests."""
+    for chain in shelf():
+        make = DEFENSES.get(chain[0].name)
+        unknown = set(chain[0].params) - set(make().get_params())
+        if unknown:
+            raise UsageError(f"{chain[0].name} has no parameter {', '.join(sorted(unknown))}")

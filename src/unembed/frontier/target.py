@@ -1,0 +1,131 @@
+"""What a user asks of a defense: limits on what leaks, and on what may be lost; and which defense meets them best."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from unembed.errors import UsageError
+from unembed.frontier.points import Point, beats
+from unembed.metrics.estimate import Estimate, undefined
+
+#: The name of the leak that points are drawn by, which is of no single game.
+LEAK = "leak"
+_FORM = re.compile(
+    r"\s*(?P<game>[a-z][a-z0-9-]*)(?:\((?P<subject>[^)]+)\))?(?:\.(?P<metric>[a-z0-9_]+))?\s*<=?\s*(?P<most>[0-9.eE+-]+)\s*"
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A limit on one figure: a question, perhaps its subject, perhaps another metric than the headline."""
+
+    game: str
+    most: float
+    subject: str | None = None
+    metric: str | None = None
+
+    def __str__(self) -> str:
+        subject = f"({self.subject})" if self.subject else ""
+        metric = f".{self.metric}" if self.metric else ""
+        return f"{self.game}{subject}{metric} <= {self.most:g}"
+
+    def figure(self, point: Point) -> Estimate:
+        """The figure at this point: the largest of those that the target names."""
+        if self.game == LEAK:
+            return point.leak
+        asked = [f for f in point.strongest if f.game == self.game and self.subject in (None, f.subject)]
+        found = [f.estimate if self.metric in (None, f.metric) else f.secondary.get(self.metric or "") for f in asked]
+        known = [e for e in found if e is not None and not math.isnan(e.value)]
+        return max(known, key=lambda e: e.high, default=undefined())
+
+    def missed_by(self, point: Point) -> float:
+        """By how much the safe end of the interval misses the limit; 0 where it is met."""
+        high = self.figure(point).high
+        return math.inf if math.isnan(high) or not point.known else max(0.0, high - self.most)
+
+
+def read_target(text: str) -> Target:
+    """``inversion.content_f1 <= 0.2``, ``attribute(author) <= 0.1``, ``leak <= 0.2``."""
+    found = _FORM.fullmatch(text)
+    try:
+        most = float(found["most"]) if found else math.nan
+    except ValueError:
+        most = math.nan
+    if found is None or not 0 <= most <= 1:
+        raise UsageError(
+            f"can't read the target '{text}': expected GAME.METRIC <= LIMIT with a limit from 0 to 1, such as "
+            "'inversion.content_f1 <= 0.2', 'attribute(author) <= 0.3' or 'leak <= 0.2'"
+        )
+    return Target(found["game"], most, found["subject"], found["metric"])
+
+
+def check_targets(targets: Sequence[Target], point: Point) -> None:
+    """Refuse a target that names nothing that was measured, before anything is concluded from its absence."""
+    for target in targets:
+        if target.game == LEAK or not math.isnan(target.figure(point).value):
+            continue
+        games = sorted({f"{f.game}({f.subject})" if f.subject else f.game for f in point.strongest})
+        metrics = sorted({m for f in point.strongest if f.game == target.game for m in (f.metric, *f.secondary)})
+        known = ", ".join(metrics if metrics else games)
+        raise UsageError(f"the target '{target}' is about nothing that is measured here; there is: {known}")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The point that meets all limits at the least price; or the nearest miss, with how far it is off."""
+
+    point: Point | None
+    missed_by: float = 0.0
+    why: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether all limits are met."""
+        return self.point is not None and self.missed_by == 0
+
+
+def choose(points: Sequence[Point], targets: Sequence[Target], max_loss: float | None) -> Choice:
+    """The least loss that meets every limit at the safe end of its interval.
+
+    With a limit on the loss alone it is the least leak. Among equals fewer stored bytes win.
+    """
+    known = [p for p in points if p.known]
+    if not known:
+        return Choice(None, math.inf, "no defense could be measured")
+    missed = {id(p): max([t.missed_by(p) for t in targets] + [_lost_too_much(p, max_loss)]) for p in known}
+    meeting = [p for p in known if missed[id(p)] == 0]
+    if not meeting:
+        nearest = min(known, key=lambda p: missed[id(p)])
+        return Choice(nearest, missed[id(nearest)], "no defense meets every limit")
+    best = min(meeting, key=_by_loss if targets else _by_leak)
+    return Choice(best)
+
+
+def _lost_too_much(point: Point, max_loss: float | None) -> float:
+    return 0.0 if max_loss is None else max(0.0, point.loss.high - max_loss)
+
+
+def _by_loss(point: Point) -> tuple[float, float, float]:
+    return point.loss.value, point.leak.value, _bytes(point)
+
+
+def _by_leak(point: Point) -> tuple[float, float, float]:
+    return point.leak.value, point.loss.value, _bytes(point)
+
+
+def _bytes(point: Point) -> float:
+    return point.cost.stored_bytes if point.cost else math.inf
+
+
+def layers(points: Sequence[Point]) -> list[list[Point]]:
+    """The Pareto set, then that of the rest, and so on; what was not measured comes last."""
+    rest, found = [p for p in points if p.known], []
+    while rest:
+        front = [p for p in rest if not any(beats(other, p) for other in rest)]
+        found.append(front)
+        rest = [p for p in rest if p not in front]
+    lost = [p for p in points if not p.known]
+    return [*found, lost] if lost else found
