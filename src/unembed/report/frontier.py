@@ -17,13 +17,13 @@ from unembed.results.schema import Finding, Run
 
 HEADING: Final = "Which defense, at what price?"
 LEAD: Final = (
-    "What still leaks to somebody who knows the defense, beside what is lost. The leak is the strongest attack's excess "
-    "over guessing as a share of what is possible above guessing, for the question that gives away most; the loss belongs "
-    "to the use that suffers most."
+    "What still leaks to somebody who knows the defense, beside what is lost. The leak is the strongest attack's "
+    "excess over guessing as a share of what is possible above guessing, for the question that gives away most; the "
+    "loss belongs to the use that suffers most."
 )
 TRAP: Final = (
-    "The figure for somebody who does not know the defense stands beside it because it is what is often reported. It says "
-    "nothing about safety: whoever takes the vectors can learn how they were made."
+    "The figure for somebody who does not know the defense stands beside it because it is what is often reported. It "
+    "says nothing about safety: whoever takes the vectors can learn how they were made."
 )
 HEAD: Final = ("Vectors", "Leaks", "Unaware", "Lost", "Of", "Bytes", "µs", "Best")
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 680, 380, 56, 46, 16, 16
@@ -104,8 +104,8 @@ def sentence(choice: Choice, targets: Sequence[Target], max_loss: float | None) 
     if choice.point.variant is None:
         return f"No defense is needed for {asked}: {choice.why}."
     return (
-        f"{what} meets {asked}: it leaks {_share(choice.point.leak)} of what is possible above guessing to somebody who "
-        f"knows it and costs {_share(choice.point.loss)} of the use that suffers most."
+        f"{what} meets {asked}: it leaks {_share(choice.point.leak)} of what is possible above guessing to somebody "
+        f"who knows it and costs {_share(choice.point.loss)} of the use that suffers most."
     )
 
 
