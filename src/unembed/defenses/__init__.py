@@ -10,6 +10,7 @@ DEFENSES: Registry[type[Defense]] = Registry(
     {
         "rounding": "unembed.defenses.rounding:Rounding",
         "gaussian": "unembed.defenses.gaussian:Gaussian",
+        "neighbours": "unembed.defenses.neighbours:Neighbours",
         "saved": "unembed.defenses.saved:Saved",
     },
     group="unembed.defenses",
