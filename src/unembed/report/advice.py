@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from unembed.frontier.points import pareto, points_of
 from unembed.games.threat import Capability
 from unembed.report.answer import outsider_played
 from unembed.report.findings import Names, full_strength, measured, rank
@@ -12,6 +13,9 @@ from unembed.report.numbers import difference, number
 from unembed.report.questions import section_of
 from unembed.report.words import LEVEL
 from unembed.results.schema import Finding, Run, UtilityScore, Verdict
+
+#: So many defenses are told one by one; of more only those that nothing beats.
+FEW_DEFENSES = 3
 
 
 @dataclass(frozen=True)
@@ -71,10 +75,16 @@ def _defenses(s: Situation) -> Advice | None:
     if variants:
         helped = order[variants[0].level] < order[s.run.verdict.level]
         do = "Weigh the defenses that were measured." if helped else "Don't rely on the defenses that were measured."
-        return Advice(do, " ".join(_defense(s, v) for v in variants))
+        told = variants if len(variants) <= FEW_DEFENSES else [v for v in variants if v.variant in _front(s.run)]
+        more = "" if len(told) == len(variants) else f" Of {len(variants)} that were measured, nothing beats these."
+        return Advice(do, " ".join(_defense(s, v) for v in told) + more)
     if s.own and not any(f.defense for f in s.run.findings):
         return Advice("Measure a defense before you rely on one (--defense NAME).", "None was measured in this audit.")
     return None
+
+
+def _front(run: Run) -> set[str | None]:
+    return {point.variant for point in pareto(points_of(run))}
 
 
 def _defense(s: Situation, v: Verdict) -> str:

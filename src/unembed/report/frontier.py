@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -25,8 +25,8 @@ TRAP: Final = (
     "The figure for somebody who does not know the defense stands beside it because it is what is often reported. It "
     "says nothing about safety: whoever takes the vectors can learn how they were made."
 )
-HEAD: Final = ("Vectors", "Leaks", "Unaware", "Lost", "Of", "Bytes", "µs", "Best")
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 680, 380, 56, 46, 16, 16
+HEAD: Final = ("Vectors", "Leaks", "Unaware", "Lost", "Of", "Bytes", "µs", "Unbeaten")
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 680, 400, 56, 46, 34, 20
 
 
 def shown(run: Run) -> bool:
@@ -113,8 +113,8 @@ def chart(run: Run) -> Markup:
     """Leak upwards, loss to the right, a cross of both intervals per variant, the Pareto set joined."""
     points = [p for p in points_of(run) if p.known]
     front = sorted(pareto(points), key=lambda p: p.loss.value)
-    most = max([0.25, *(p.leak.high for p in points)])
-    widest = max([0.1, *(min(1.0, p.loss.high) for p in points)])
+    most = _ceiling(p.leak.high for p in points)
+    widest = _ceiling(p.loss.high for p in points)
 
     def x(value: float) -> float:
         return _LEFT + (_WIDTH - _LEFT - _RIGHT) * min(max(value, 0.0), widest) / widest
@@ -150,6 +150,12 @@ def chart(run: Run) -> Markup:
     )
 
 
+def _ceiling(values: Iterable[float]) -> float:
+    """The next round number above all values, so that a scale ends where people expect it."""
+    largest = max(values, default=1.0)
+    return next((end for end in (0.1, 0.2, 0.4, 0.6, 0.8) if largest <= end), 1.0)
+
+
 def _axes(x: Any, y: Any, widest: float, most: float) -> list[Markup]:
     parts = []
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
@@ -160,7 +166,7 @@ def _axes(x: Any, y: Any, widest: float, most: float) -> list[Markup]:
             svg.text(x(across), _HEIGHT - _BOTTOM + 18, f"{across * 100:.0f}%", anchor="middle", class_="tick")
         )
     parts.append(svg.text(x(widest / 2), _HEIGHT - 6, "lost of the use that suffers most", anchor="middle"))
-    parts.append(svg.text(x(0) + 6, _TOP + 2, "leaks, of what is possible above guessing", class_="said"))
+    parts.append(svg.text(x(0) - 40, 14, "leaks, of what is possible above guessing", class_="said"))
     return parts
 
 
