@@ -7,7 +7,16 @@ from unembed.registry import Registry
 
 DEFENSES: Registry[type[Defense]] = Registry(
     "defense",
-    {"rounding": "unembed.defenses.rounding:Rounding", "gaussian": "unembed.defenses.gaussian:Gaussian"},
+    {
+        "rounding": "unembed.defenses.rounding:Rounding",
+        "gaussian": "unembed.defenses.gaussian:Gaussian",
+        "float16": "unembed.defenses.float16:Float16",
+        "int8": "unembed.defenses.int8:Int8",
+        "binary": "unembed.defenses.binary:Binary",
+        "product-quantization": "unembed.defenses.product_quantization:ProductQuantization",
+        "truncation": "unembed.defenses.truncation:Truncation",
+        "rotation": "unembed.defenses.rotation:Rotation",
+    },
     group="unembed.defenses",
     check=check_defense_class,
 )
