@@ -6,6 +6,7 @@ Jégou, Douze, Schmid, "Product Quantization for Nearest Neighbor Search", IEEE 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -56,32 +57,20 @@ class ProductQuantization(Format):
             )
         some = rows[:: max(1, len(rows) // (_PER_ENTRY * entries))][: _PER_ENTRY * entries]
         mean = some.mean(axis=0, dtype=np.float64).astype(np.float32)
-        self.bounds_ = np.linspace(0, self.dimension_, parts + 1).round().astype(np.int64)
-        self.codebooks_ = np.concatenate([_codebook(some[:, part], mean[part], entries) for part in self._slices()], 1)
+        columns = [group.columns_of(part) for group in self._groups() for part in range(group.parts)]
+        self.codebooks_ = np.concatenate([_codebook(some[:, one], mean[one], entries) for one in columns], axis=1)
 
     def rows_at_once(self) -> int:
         """As many as in all matrix products."""
         return ROWS
 
     def writer(self, most: int) -> Writer:
-        """The entry nearest to x has the largest x·c - |c|²/2: a product with one more column, which is 1 in x."""
-        slices = self._slices()
-        middle = self.codebooks_.mean(axis=0)
-        centred = self.codebooks_ - middle
-        books = [np.ascontiguousarray(self.codebooks_[:, part]) for part in slices]
-        sides = [np.vstack([c.T, -0.5 * np.square(c).sum(axis=1)]) for c in (centred[:, part] for part in slices)]
-        held = [np.ones((ROWS, len(side)), dtype=np.float32) for side in sides]
-        scores = np.empty((ROWS, len(self.codebooks_)), dtype=np.float32)
-        codes = np.empty(ROWS, dtype=np.intp)
+        """One group of parts after the other."""
+        writers = [(group.columns, group.writer(self.codebooks_)) for group in self._groups()]
 
         def write(rows: DenseVectors, out: DenseVectors) -> None:
-            count = len(rows)
-            for part, book, side, left in zip(slices, books, sides, held, strict=True):
-                np.subtract(rows[:, part], middle[part], out=left[:count, :-1])
-                left[count:, :-1] = 0
-                np.matmul(left, side, out=scores)
-                scores.argmax(axis=1, out=codes)
-                out[:, part] = book[codes[:count]]
+            for columns, write_group in writers:
+                write_group(rows[:, columns], out[:, columns])
 
         return write
 
@@ -93,9 +82,56 @@ class ProductQuantization(Format):
             )
         return parts
 
-    def _slices(self) -> list[slice]:
-        ends = self.bounds_.tolist()
-        return [slice(start, end) for start, end in zip(ends, ends[1:], strict=False)]
+    def _groups(self) -> list[_Group]:
+        """All parts; where the dimension is no multiple of their number, the first ones have a number more."""
+        parts = self._parts(self.dimension_)
+        width, wider = divmod(self.dimension_, parts)
+        groups = [_Group(0, wider, width + 1), _Group(wider * (width + 1), parts - wider, width)]
+        return [group for group in groups if group.parts]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Consecutive parts of one width."""
+
+    start: int
+    parts: int
+    width: int
+
+    @property
+    def columns(self) -> slice:
+        """The dimensions of all of them."""
+        return slice(self.start, self.start + self.parts * self.width)
+
+    def columns_of(self, part: int) -> slice:
+        """The dimensions of one."""
+        first = self.start + part * self.width
+        return slice(first, first + self.width)
+
+    def writer(self, codebooks: NDArray[np.float32]) -> Writer:
+        """The entry nearest to x has the largest x·c - |c|²/2: a product with one more column, which is 1 in x."""
+        entries = len(codebooks)
+        books = codebooks[:, self.columns].reshape(entries, self.parts, self.width).transpose(1, 0, 2)
+        middle = books.mean(axis=1)
+        centred = books - middle[:, None]
+        sides = np.concatenate([centred, -0.5 * np.square(centred).sum(axis=2, keepdims=True)], axis=2)
+        sides = np.ascontiguousarray(sides.transpose(0, 2, 1))
+        table = np.ascontiguousarray(books).reshape(-1, self.width)
+        first = entries * np.arange(self.parts)
+        left = np.ones((ROWS, self.parts, self.width + 1), dtype=np.float32)
+        scores = np.empty((ROWS, entries), dtype=np.float32)
+        codes = np.empty((ROWS, self.parts), dtype=np.intp)
+
+        def write(rows: DenseVectors, out: DenseVectors) -> None:
+            count, shape = len(rows), (len(rows), self.parts, self.width)
+            np.subtract(rows.reshape(shape), middle, out=left[:count, :, :-1])
+            left[count:, :, :-1] = 0
+            for part, side in enumerate(sides):
+                np.matmul(left[:, part], side, out=scores)
+                codes[:, part] = scores.argmax(axis=1)
+            out[:] = table.take(codes[:count] + first, axis=0).reshape(out.shape)
+
+        return write
 
 
 def _codebook(rows: DenseVectors, mean: NDArray[np.float32], entries: int) -> NDArray[np.float32]:
