@@ -85,27 +85,30 @@ def _write_header(file: IO[bytes], rows: int, width: int) -> None:
 
 
 def _blocks(pages: Batches) -> Iterator[tuple[list[str], DenseVectors]]:
-    """The same rows in blocks of one size; the last one holds the rest."""
+    """The same rows in blocks of one size; the last one holds the rest. What comes as a whole block is not copied."""
     names: list[str] = []
     block = np.empty((0, 0), dtype=np.float32)
+    dimension: int | None = None
     for ids, page in pages:
         vectors = dense(page, "a pass over blocks")
         if len(ids) != len(vectors):
             raise UsageError(f"a page has {len(ids):,} ids for {len(vectors):,} vectors: there must be one per vector")
-        if not names:
-            block = np.empty((block_rows(vectors.shape[1]), vectors.shape[1]), dtype=np.float32)
-        elif vectors.shape[1] != block.shape[1]:
-            raise DataError(
-                f"the vectors have {block.shape[1]} and {vectors.shape[1]} dimensions: a defense takes one kind"
-            )
-        start = 0
+        if dimension not in (None, vectors.shape[1]):
+            raise DataError(f"the vectors have {dimension} and {vectors.shape[1]} dimensions: a defense takes one kind")
+        dimension = int(vectors.shape[1])
+        size, start = block_rows(dimension), 0
         while start < len(vectors):
-            end = min(len(vectors), start + len(block) - len(names))
-            block[len(names) : len(names) + end - start] = vectors[start:end]
-            names += [str(one) for one in ids[start:end]]
+            end = min(len(vectors), start + size - len(names))
+            if end - start == size:
+                yield [str(one) for one in ids[start:end]], vectors[start:end]
+            else:
+                if not names:
+                    block = np.empty((size, dimension), dtype=np.float32)
+                block[len(names) : len(names) + end - start] = vectors[start:end]
+                names += [str(one) for one in ids[start:end]]
+                if len(names) == size:
+                    yield names, block
+                    names = []
             start = end
-            if len(names) == len(block):
-                yield names, block
-                names, block = [], np.empty_like(block)
     if names:
         yield names, block[: len(names)]

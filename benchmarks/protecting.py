@@ -1,0 +1,117 @@
+"""A million stored vectors (1,000,000 × 384 floats: 1.43 GiB) through every defense, from a file into a file.
+
+    python benchmarks/protecting.py [--rows 1000000] [--folder FOLDER] [--only int8]
+
+Each defense is fitted on a part of the vectors and saved; a process of its own then loads it, streams the file through it
+and prints its processor time beside that of its limit on the same machine: copying the file block by block, and with it the
+defense's matrix product or as many normal numbers. The peak resident memory is that of the whole process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
+
+import numpy as np
+from defenses import MEASURED, limit_of
+from stored_vectors import DIMENSION
+
+from unembed.defenses import DEFENSES
+from unembed.defenses.chain import Chain
+from unembed.defenses.saving import load_chain, save_chain
+from unembed.defenses.streaming import block_rows, defend_file
+from unembed.encoders.vector_files import open_vectors
+
+FITTED_ON = 100_000
+
+
+def make(path: Path, rows: int) -> None:
+    """Normal vectors, written in chunks."""
+    rng = np.random.default_rng(0)
+    out = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(rows, DIMENSION))
+    for start in range(0, rows, FITTED_ON):
+        part = out[start : start + FITTED_ON]
+        part[:] = rng.standard_normal(part.shape, dtype=np.float32)
+    out.flush()
+
+
+def copied(source: Path, out: Path, least: Callable[[np.ndarray], object]) -> None:
+    """The file read and written block by block, and whatever else no defense of this kind can do without."""
+    vectors = np.load(source, mmap_mode="r")
+    step = block_rows(DIMENSION)
+    with out.open("wb") as file:
+        for start in range(0, len(vectors), step):
+            block = vectors[start : start + step]
+            least(block)
+            file.write(block.data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def one(name: str, folder: Path, *, limit: bool) -> None:
+    """Stream through one defense, or its limit, and print the processor time and the peak memory of this process."""
+    import resource
+
+    source, out = folder / "vectors.npy", folder / "out.npy"
+    least, chain, table = limit_of(name), load_chain(folder / name), open_vectors(source)
+    began = time.process_time()
+    if limit:
+        copied(source, out, least)
+    else:
+        defend_file(chain, table, out)
+    spent = time.process_time() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    out.unlink()
+    print(json.dumps({"seconds": spent, "peak": peak}))
+
+
+def main() -> int:
+    """One line for each defense."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--folder", type=Path, help="where files of some GiB may lie for a while")
+    parser.add_argument("--only", default="", help="one defense")
+    parser.add_argument("--most", type=float, default=2.0, help="GiB; more is a failure")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--limit", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        one(options.one, options.folder, limit=options.limit)
+        return 0
+    worst = 0.0
+    with tempfile.TemporaryDirectory(dir=options.folder) as place:
+        folder = Path(place)
+        make(folder / "vectors.npy", options.rows)
+        some = np.array(np.load(folder / "vectors.npy", mmap_mode="r")[:FITTED_ON])
+        for name in [options.only] if options.only else MEASURED:
+            save_chain(Chain([DEFENSES.get(name)(**MEASURED[name][0])]).fit(some, 1), folder / name)
+            ours, theirs = (run(name, folder, *extra) for extra in ((), ("--limit",)))
+            worst = max(worst, ours["peak"])
+            print(
+                f"{name}: {ours['seconds']:.1f} s, limit {theirs['seconds']:.1f} s, ratio "
+                f"{theirs['seconds'] / ours['seconds']:.2f}, peak resident memory {ours['peak']:.2f} GiB",
+                flush=True,
+            )
+    print(f"worst {worst:.2f} GiB of {options.most:.1f} GiB allowed")
+    return int(worst > options.most)
+
+
+def run(name: str, folder: Path, *extra: str) -> dict[str, float]:
+    """What a process of its own printed."""
+    command = [sys.executable, __file__, "--one", name, "--folder", str(folder), *extra]
+    told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    found: dict[str, float] = json.loads(told)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
