@@ -51,7 +51,9 @@ def test_without_its_key_it_says_what_it_is_and_works_with_another(saved):
         load_chain(folder)
     with pytest.raises(UsageError, match="needs as many keys"):
         load_chain(folder, keys=[1])
-    assert not np.array_equal(load_chain(folder, keys=[1, 2, 3, 4]).transform(VECTORS, IDS), chain.transform(VECTORS, IDS))
+    assert not np.array_equal(
+        load_chain(folder, keys=[1, 2, 3, 4]).transform(VECTORS, IDS), chain.transform(VECTORS, IDS)
+    )
 
 
 @pytest.mark.parametrize("name", ["defense.json", "state.safetensors", "key.json"])

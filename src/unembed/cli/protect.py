@@ -55,7 +55,7 @@ def protect(
     voice.line(f"A store that keeps this format takes {size:,.0f} bytes per vector, of {4 * table.shape[1]:,} before.")
     if chain.draws_noise and names is None:
         voice.line(
-            "The noise follows from row numbers: where rows may change their places, give ids with --ids FILE --id COLUMN."
+            "The noise follows from row numbers: where rows may change places, give ids with --ids FILE --id COLUMN."
         )
     voice.data(
         {

@@ -21,7 +21,7 @@ _ANCHOR = np.float32(0.75)
 
 
 class Float16(Format):
-    """Each number rounded to the nearest one of half precision. Vectors with larger numbers than it holds are refused."""
+    """Each number rounded to the nearest one of half precision; vectors with larger numbers than it has are refused."""
 
     facts: ClassVar[DefenseFacts] = DefenseFacts(name="float16", title="Numbers in half precision")
 
@@ -57,6 +57,6 @@ def _check_range(rows: DenseVectors) -> None:
     # The sum of squares bounds every number, and is large only where some may be.
     if np.vdot(rows, rows) >= _OVERFLOW**2 and (large := float(np.abs(rows).max())) >= _OVERFLOW:
         raise CannotMeasureError(
-            f"the defense 'float16' can't hold the vectors: there is a number of {large:.3g} and half precision ends at "
-            "65504; scale the vectors down"
+            f"the defense 'float16' can't hold a number of {large:.3g}, as half precision ends at 65504: scale the "
+            "vectors down"
         )

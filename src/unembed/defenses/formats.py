@@ -61,7 +61,7 @@ class Format(Parametrised, ABC):
         """Rows of a tile."""
         return tile_rows(self.dimension_)
 
-    def check_parameters(self) -> None:  # noqa: B027 - most formats have none
+    def check_parameters(self) -> None:
         """Refuse parameters out of range."""
 
     @abstractmethod

@@ -40,7 +40,8 @@ class ProductQuantization(Format):
             raise UsageError(f"'bits' of the defense 'product-quantization' lies between 1 and 8, not {self.bits}")
         if self.bytes is not None and (self.bytes < 1 or 8 * self.bytes % self.bits):
             raise UsageError(
-                f"'bytes' of the defense 'product-quantization' must be whole codes of {self.bits} bits, not {self.bytes}"
+                f"'bytes' of the defense 'product-quantization' must be whole codes of {self.bits} bits, not "
+                f"{self.bytes}"
             )
 
     def stored_bytes(self, dimension: int) -> float:
@@ -49,7 +50,7 @@ class ProductQuantization(Format):
 
     def learn(self, rows: DenseVectors) -> None:
         """One codebook for each part, from evenly spaced vectors where there are very many."""
-        parts, entries = self._parts(self.dimension_), 2**self.bits
+        entries = 2**self.bits
         if len(rows) < entries:
             raise CannotMeasureError(
                 f"the defense 'product-quantization' needs as many vectors as a codebook has entries, {entries}, not "
@@ -78,7 +79,7 @@ class ProductQuantization(Format):
         parts = max(1, round(dimension / self.bits)) if self.bytes is None else 8 * self.bytes // self.bits
         if parts > dimension:
             raise UsageError(
-                f"'bytes' of the defense 'product-quantization' gives {parts} parts, more than the dimension, {dimension}"
+                f"'bytes' of the defense 'product-quantization' make {parts} parts, more than the dimension {dimension}"
             )
         return parts
 

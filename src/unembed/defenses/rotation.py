@@ -45,7 +45,7 @@ class Rotation(Parametrised):
 
 @lru_cache(maxsize=4)
 def orthogonal(key: int, dimension: int) -> NDArray[np.float32]:
-    """The orthogonal matrix of a key: kept outside the defense, which is copied to other keys and saved without its own.
+    """The orthogonal matrix of a key; it is kept outside the defense, which is copied to other keys and saved without.
 
     The factor Q of a normal matrix is even among all orthogonal ones once the signs of R's diagonal are put into it
     (Mezzadri 2007, "How to generate random matrices from the classical compact groups").

@@ -71,7 +71,7 @@ class Truncation(Parametrised):
         kept = max(1, dimension // 2) if self.components is None else self.components
         if not 1 <= kept <= dimension:
             raise UsageError(
-                f"'components' of the defense 'truncation' lies between 1 and the dimension, here {dimension}, not {kept}"
+                f"'components' of the defense 'truncation' lies between 1 and the dimension {dimension}, not {kept}"
             )
         return kept
 
