@@ -63,6 +63,13 @@ class Chain:
                 size, dimension = step.stored_bytes(dimension), step.stored_dimension(dimension)
         return size
 
+    def stored_dimension(self, dimension: int) -> int:
+        """Numbers in one stored vector."""
+        for step in self.steps:
+            if isinstance(step, Sized):
+                dimension = step.stored_dimension(dimension)
+        return dimension
+
     @property
     def draws_noise(self) -> bool:
         """Whether records get noise of their own, so that another key gives other vectors."""

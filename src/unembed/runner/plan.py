@@ -13,6 +13,7 @@ from unembed.attacks import ATTACKS
 from unembed.attacks.base import AttackFacts
 from unembed.defenses import DEFENSES
 from unembed.defenses.base import Defense
+from unembed.defenses.chain import Chain
 from unembed.encoders import ENCODERS
 from unembed.encoders.base import EncoderCard
 from unembed.errors import CannotMeasureError, NothingRanError
@@ -133,7 +134,7 @@ def make_plan(
                 if _repeats_another(adversary, facts, spec, sides):
                     continue
                 cells += _cells(spec, sides, holder, question, attack_name, card, vectors_digest)
-    skipped += _left_out(spec)
+    skipped += [*_left_out(spec), *_unlike(spec, card.dimension)]
     # A name given twice asks for nothing more than a name given once.
     return Plan(list({c.key: c for c in cells}.values()), skipped)
 
@@ -272,22 +273,45 @@ def _cells(
     )
     weaker = [plain.model_copy(update={"pairs": n, "calibrate": False, "repeats": 0}) for n in sizes]
     placed = deal_seed(spec.seed, game.facts.name, game.subject)
-    return [Cell(one, placed, question.public) for one in (*weaker, plain, *_defended(plain, spec, adversary))]
+    return [
+        Cell(one, placed, question.public)
+        for one in (*weaker, plain, *_defended(plain, spec, adversary, card.dimension))
+    ]
 
 
-def _defended(plain: CellIdentity, spec: AuditSpec, adversary: Adversary) -> Iterator[CellIdentity]:
+def _defended(plain: CellIdentity, spec: AuditSpec, adversary: Adversary, dimension: int) -> Iterator[CellIdentity]:
     """Every defense attacked twice: by an adversary who doesn't know it, and by one who learns from its output.
 
     A defense changes vectors, which a yardstick never sees.
     """
     if Capability.TEXTS in adversary.capabilities:
         return
-    for steps in spec.chains:
-        transforms = tuple(_made(step.name, DEFENSES.get(step.name)(**step.params)) for step in steps)
-        if Capability.DEFENSE not in adversary.capabilities:
+    for transforms, stored in _variants(spec, dimension):
+        if Capability.DEFENSE not in adversary.capabilities and stored == dimension:
             yield plain.model_copy(update={"transforms": transforms, "adaptive": False})
         held = tuple(sorted({*plain.capabilities, Capability.DEFENSE}))
         yield plain.model_copy(update={"transforms": transforms, "adaptive": True, "capabilities": held})
+
+
+def _variants(spec: AuditSpec, dimension: int) -> Iterator[tuple[tuple[Made, ...], int]]:
+    """The transforms of each variant, and the dimension of what it stores."""
+    for steps in spec.chains:
+        chain = Chain([DEFENSES.get(step.name)(**step.params) for step in steps], [step.name for step in steps])
+        made = tuple(_made(name, step) for name, step in zip(chain.names, chain.steps, strict=True))
+        yield made, chain.stored_dimension(dimension)
+
+
+def _unlike(spec: AuditSpec, dimension: int) -> list[Skipped]:
+    """Variants that are met by nobody who does not know them: another dimension shows that something was done."""
+    return [
+        Skipped(
+            what=f"{' + '.join(step.called for step in transforms)}, by who does not know it",
+            reason=f"not applicable: it stores {stored:,} of {dimension:,} numbers; pairs made without it don't fit: "
+            "who knows it attacks it",
+        )
+        for transforms, stored in _variants(spec, dimension)
+        if stored != dimension
+    ]
 
 
 def _repeats(spec: AuditSpec, attack_name: str) -> int:
