@@ -306,8 +306,8 @@ def _unlike(spec: AuditSpec, dimension: int) -> list[Skipped]:
     return [
         Skipped(
             what=f"{' + '.join(step.called for step in transforms)}, by who does not know it",
-            reason=f"not applicable: it stores {stored:,} of {dimension:,} numbers; pairs made without it don't fit: "
-            "who knows it attacks it",
+            reason=f"not applicable: it stores {stored:,} of {dimension:,} numbers, and pairs made without it do "
+            "not fit; who knows it attacks it",
         )
         for transforms, stored in _variants(spec, dimension)
         if stored != dimension
