@@ -1,27 +1,14 @@
 """Formats and linear maps in an audit: who can attack them, and what a key hides from whom."""
 
 import pytest
+from small_audit import small_audit
 
 from unembed.errors import UsageError
 from unembed.runner.execute import audit
 from unembed.runner.spec import build_spec
 
-
-def given(folder, defenses):
-    return {
-        "data": {"texts": "generator:messages", "max_texts": 600, "attributes": ["topic"]},
-        "encoder": {"name": "lsa", "components": 16},
-        "games": ["attribute"],
-        "attacks": ["attribute/linear"],
-        "adversaries": ["insider"],
-        "references": [],
-        "calibrate": False,
-        "repeats": 0,
-        "threads": 1,
-        "defenses": defenses,
-        "utility": ["retrieval"],
-        "run": {"folder": str(folder / "run"), "no_cache": True},
-    }
+#: Codebooks of 256 entries need as many vectors of the owner's.
+DATA = {"texts": "generator:messages", "max_texts": 600, "attributes": ["topic"]}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +18,9 @@ def run(tmp_path_factory):
         {"name": "truncation", "components": 1, "kind": "principal"},
         [{"name": "rotation"}, {"name": "product-quantization", "bytes": 4}],
     ]
-    return audit(build_spec(given(tmp_path_factory.mktemp("audit"), defenses)))[0]
+    return audit(
+        build_spec(small_audit(tmp_path_factory.mktemp("audit"), data=DATA, defenses=defenses, utility=["retrieval"]))
+    )[0]
 
 
 def test_vectors_of_another_dimension_are_attacked_by_who_knows_it_and_the_rest_is_said(run):
@@ -39,7 +28,7 @@ def test_vectors_of_another_dimension_are_attacked_by_who_knows_it_and_the_rest_
     short = "truncation(components=1, kind=principal)"
     assert [f.adaptive for f in run.findings if f.defense == short] == [True]
     (left_out,) = [s for s in run.skipped if s.what.startswith(short)]
-    assert "it stores 1 of 16 numbers" in left_out.reason
+    assert "it stores 1 of 24 numbers" in left_out.reason
     assert short in [v.variant for v in run.verdict.variants]
 
 
@@ -55,5 +44,5 @@ def test_a_rotation_hides_from_who_has_no_pairs_behind_it_and_costs_no_neighbour
 
 
 def test_more_components_than_dimensions_end_the_audit_before_anything_is_measured(tmp_path):
-    with pytest.raises(UsageError, match="between 1 and the dimension 16, not 40"):
-        audit(build_spec(given(tmp_path, [{"name": "truncation", "components": 40}])))
+    with pytest.raises(UsageError, match="between 1 and the dimension 24, not 40"):
+        audit(build_spec(small_audit(tmp_path, defenses=[{"name": "truncation", "components": 40}])))
