@@ -63,7 +63,7 @@ def test_float16_refuses_what_would_become_infinite(number):
 @given(
     arrays(np.float32, (20, 4), elements=st.floats(-1e4, 1e4, width=32)),
     st.sampled_from(["dimension", "one"]),
-    st.sampled_from([0.0, 50.0, 3e5]),
+    st.sampled_from([0.0, 50.0, 3e5, -1e9]),
 )
 def test_int8_is_off_by_half_a_step_at_most(vectors, scales, far):
     vectors = vectors + np.float32(far)
@@ -93,6 +93,14 @@ def test_int8_clips_what_lies_outside_the_quantile():
     assert inside.mean() == pytest.approx(0.9, abs=0.01)
     close = np.abs(np.asarray(made.transform(VECTORS, IDS)) - VECTORS) <= 0.51 * step
     assert close[inside].all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_int8_clips_what_lies_far_outside_a_tiny_range():
+    made = Int8().fit(VECTORS * np.float32(1e-30))
+    out = np.asarray(made.transform(VECTORS * np.float32(1e12), IDS))
+    assert np.abs(out).max() < 1e-28
+    np.testing.assert_array_equal(np.sign(out), np.sign(VECTORS))
 
 
 def test_binary_is_the_sign_of_the_difference_to_the_mean():

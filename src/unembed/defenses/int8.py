@@ -14,8 +14,6 @@ from unembed.errors import UsageError
 
 #: Steps between the lowest and the highest number; one of the 255 is left, because the lowest is put on a whole step.
 _STEPS = 254
-#: A dimension whose middle is further from zero than so many times its range is counted from its middle.
-_FAR = 16
 #: Numbers that quantiles are learnt from; of more, those of evenly spaced rows.
 _SEEN = 1 << 25
 
@@ -46,16 +44,12 @@ class Int8(Format):
     def learn(self, rows: DenseVectors) -> None:
         """The range of the numbers, and the steps that span it."""
         low, high = self._range(rows)
-        span, middle = high - low, (high + low) / 2
-        step = span / _STEPS
+        step = (high - low) / _STEPS
         # What varies by less than float32 can divide by is taken for constant.
         even = step > 2.0**-126
-        far = np.abs(middle) > _FAR * span
-        offset = np.where(even, np.where(far, middle, 0.0), low)
         self.step_ = np.where(even, step, 0.0).astype(np.float32)
-        self.offset_ = offset.astype(np.float32)
-        lowest = (low - self.offset_) / np.where(even, step, 1.0)
-        self.lowest_ = np.where(even, np.rint(lowest), 0.0).astype(np.float32)
+        self.lowest_ = np.where(even, np.rint(low / np.where(even, step, 1.0)), 0.0).astype(np.float32)
+        self.constant_ = np.where(even, 0.0, low).astype(np.float32)
 
     def _range(self, rows: DenseVectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         together = None if self.scales == "one" else 0
@@ -71,22 +65,21 @@ class Int8(Format):
 
     def writer(self, most: int) -> Writer:
         """The learnt numbers once per row of a tile: operations on equal shapes are faster than on repeated rows."""
-        step, offset, lowest = (np.tile(part, (most, 1)) for part in (self.step_, self.offset_, self.lowest_))
+        step, lowest, constant = (np.tile(part, (most, 1)) for part in (self.step_, self.lowest_, self.constant_))
         with np.errstate(divide="ignore"):
             inverse = np.where(step > 0, 1 / step, 0).astype(np.float32)
         highest = lowest + np.float32(255)
-        shifted = bool(self.offset_.any())
+        some_constant = bool(self.constant_.any())
 
         def write(rows: DenseVectors, out: DenseVectors) -> None:
             count = len(rows)
-            if shifted:
-                rows = np.subtract(rows, offset[:count], out=out)
-            np.multiply(rows, inverse[:count], out=out)
+            with np.errstate(over="ignore"):  # what is so far outside the range is clipped
+                np.multiply(rows, inverse[:count], out=out)
             np.rint(out, out=out)
             np.maximum(out, lowest[:count], out=out)
             np.minimum(out, highest[:count], out=out)
             np.multiply(out, step[:count], out=out)
-            if shifted:
-                np.add(out, offset[:count], out=out)
+            if some_constant:
+                np.add(out, constant[:count], out=out)
 
         return write
