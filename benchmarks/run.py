@@ -32,6 +32,7 @@ MODULES = (
     "word_vectors",
     "texts",
     "stored_vectors",
+    "defenses",
     "linear_learners",
     "keyword_training",
     "word_training",

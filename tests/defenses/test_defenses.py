@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from small_audit import small_audit
 
 from unembed.corpora.generators.messages import generate_messages
 from unembed.defenses import DEFENSES
@@ -57,20 +58,11 @@ def test_a_step_learns_from_what_the_step_before_it_makes():
 def defended(tmp_path_factory):
     """An audit of vectors that hold everything, behind rounding that takes all and behind two steps."""
     folder = tmp_path_factory.mktemp("defended")
-    given = {
-        "data": {"texts": "generator:messages", "max_texts": 400, "attributes": ["topic"]},
-        "encoder": {"name": "lsa", "components": 24},
-        "games": ["attribute"],
-        "attacks": ["attribute/linear"],
-        "adversaries": ["insider"],
-        "references": [],
-        "calibrate": False,
-        "repeats": 0,
-        "threads": 1,
-        "defenses": [{"name": "rounding", "decimals": -2}, [{"name": "gaussian", "scale": 0.1}, "rounding"]],
-        "utility": ["retrieval", {"name": "column", "column": "topic"}],
-        "run": {"folder": str(folder / "run"), "no_cache": True},
-    }
+    given = small_audit(
+        folder,
+        defenses=[{"name": "rounding", "decimals": -2}, [{"name": "gaussian", "scale": 0.1}, "rounding"]],
+        utility=["retrieval", {"name": "column", "column": "topic"}],
+    )
     return audit(build_spec(given))[0], given
 
 

@@ -11,12 +11,14 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
 
 from unembed._version import __version__
 from unembed.attacks import ATTACKS
 from unembed.cli.app import app
+from unembed.defenses import DEFENSES
 from unembed.runner.spec import build_spec
 from unembed.testing import check_attack
 
@@ -165,3 +167,28 @@ def test_attack_of_the_how_to_keeps_the_contract(tmp_path: Path) -> None:
     code = next(block for where, block in blocks("python") if where == "docs/how-to/add-an-attack.md#0")
     (tmp_path / "nearest.py").write_text(code, encoding="utf-8")
     check_attack(ATTACKS.get(f"{tmp_path / 'nearest.py'}:NearestMean"))
+
+
+def test_the_how_to_of_defenses_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    vectors = np.random.default_rng(0).standard_normal((300, 16)).astype(np.float32)
+    np.save("vectors.npy", vectors)
+    seen: dict[str, object] = {}
+    for where, code in blocks("python"):
+        if where.startswith("docs/how-to/protect.md"):
+            exec(compile(code, where, "exec"), seen)
+    assert (tmp_path / "kept-defense" / "key.json").is_file()
+    query = seen["query"]
+    assert isinstance(query, np.ndarray)
+    assert query.shape == (1, 16)
+    assert not np.allclose(query, vectors[:1], atol=0.1)
+
+
+def test_the_how_to_of_defenses_names_all_of_them_with_their_parameters() -> None:
+    page = (ROOT / "docs" / "how-to" / "protect.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `([\w-]+)` \|(.*)\|$", page, re.M))
+    built_in = [name for name in DEFENSES if DEFENSES.origin(name).startswith("unembed.")]
+    assert set(rows) == set(built_in)
+    for defense in built_in:
+        for parameter in set(DEFENSES.get(defense).param_names()) - {"seed"}:
+            assert f"`{parameter}`" in rows[defense], f"{defense}: {parameter}"

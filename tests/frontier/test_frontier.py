@@ -85,7 +85,7 @@ def test_the_choice_is_the_least_loss_that_meets_the_limit_for_sure():
     "wrong", ["", "leak", "leak < ", "leak <= 2", "leak <= x", "leak >= 0.1", "a b <= 0.1", "<= 1"]
 )
 def test_a_target_that_can_not_be_read_says_how_one_is_written(wrong):
-    with pytest.raises(UsageError, match="expected GAME.METRIC"):
+    with pytest.raises(UsageError, match=r"expected GAME\.METRIC"):
         read_target(wrong)
 
 

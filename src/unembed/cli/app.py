@@ -19,6 +19,7 @@ from unembed.cli import (
     fingerprint,
     gate,
     listing,
+    protect,
     report,
     reproduce,
     show,
@@ -27,7 +28,7 @@ from unembed.cli import (
 from unembed.cli import presence as looking
 from unembed.errors import fenced
 
-MEASURE, RESULTS, LOOK = "Measure", "Results", "Look around"
+MEASURE, PROTECT, RESULTS, LOOK = "Measure", "Protect", "Results", "Look around"
 
 app = typer.Typer(
     name="unembed",
@@ -73,6 +74,7 @@ _add("defend", defend.defend, defend.EXAMPLE, MEASURE)
 _add("fingerprint", fingerprint.fingerprint, fingerprint.EXAMPLE, MEASURE)
 _add("presence", looking.presence, looking.EXAMPLE, MEASURE)
 _add("reproduce", reproduce.reproduce, reproduce.EXAMPLE, MEASURE)
+_add("protect", protect.protect, protect.EXAMPLE, PROTECT)
 _add("report", report.report, report.EXAMPLE, RESULTS)
 _add("compare", compare.compare, compare.EXAMPLE, RESULTS)
 _add("gate", gate.gate, gate.EXAMPLE, RESULTS)

@@ -10,6 +10,12 @@ DEFENSES: Registry[type[Defense]] = Registry(
     {
         "rounding": "unembed.defenses.rounding:Rounding",
         "gaussian": "unembed.defenses.gaussian:Gaussian",
+        "float16": "unembed.defenses.float16:Float16",
+        "int8": "unembed.defenses.int8:Int8",
+        "binary": "unembed.defenses.binary:Binary",
+        "product-quantization": "unembed.defenses.product_quantization:ProductQuantization",
+        "truncation": "unembed.defenses.truncation:Truncation",
+        "rotation": "unembed.defenses.rotation:Rotation",
         "neighbours": "unembed.defenses.neighbours:Neighbours",
         "saved": "unembed.defenses.saved:Saved",
     },

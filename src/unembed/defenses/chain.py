@@ -71,6 +71,13 @@ class Chain:
                 size, dimension = step.stored_bytes(dimension), step.stored_dimension(dimension)
         return size
 
+    def stored_dimension(self, dimension: int) -> int:
+        """Numbers in one stored vector."""
+        for step in self.steps:
+            if isinstance(step, Sized):
+                dimension = step.stored_dimension(dimension)
+        return dimension
+
     @property
     def notes(self) -> list[str]:
         """What its steps learnt that the owner must know, such as an estimated sensitivity."""

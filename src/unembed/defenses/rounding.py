@@ -8,12 +8,20 @@ from typing import ClassVar, Self
 import numpy as np
 
 from unembed.defenses.base import DefenseFacts, Owned
+from unembed.defenses.tiles import usable_rows
 from unembed.encoders.base import Vectors
+from unembed.errors import CannotMeasureError, UsageError
 from unembed.params import Parametrised
+
+#: Decimals on either side of the point: no vector that can be measured has a number above 10^15.
+_MOST = 15
 
 
 class Rounding(Parametrised):
-    """Keeps ``decimals`` decimals of each number and nothing else; nothing is learnt, nothing is random."""
+    """Keeps ``decimals`` decimals of each number and nothing else; nothing is learnt, nothing is random.
+
+    Negative ones round before the point. The vectors are stored in as many bytes as before.
+    """
 
     facts: ClassVar[DefenseFacts] = DefenseFacts(
         name="rounding", title="Rounding to a number of decimals", paper="pan2020", section="VII (1)"
@@ -24,12 +32,18 @@ class Rounding(Parametrised):
 
     def fit(self, vectors: Vectors, owned: Owned | None = None) -> Self:
         """Nothing to learn."""
+        if self.decimals != int(self.decimals) or abs(self.decimals) > _MOST:
+            raise UsageError(
+                f"'decimals' of the defense 'rounding' is a whole number from -{_MOST} to {_MOST}, not {self.decimals}"
+            )
         return self
 
     def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
         """Rounded numbers."""
         if isinstance(vectors, np.ndarray):
-            return np.round(vectors, self.decimals).astype(np.float32)
+            return np.round(usable_rows(self.facts.name, vectors), self.decimals)
+        if not np.isfinite(vectors.data).all():
+            raise CannotMeasureError("the defense 'rounding' can't be applied: a number is NaN or infinite")
         rounded = vectors.copy()
         rounded.data = np.round(vectors.data, self.decimals)
         return rounded

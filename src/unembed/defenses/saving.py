@@ -146,7 +146,7 @@ def _keys(folder: Path, steps: int) -> list[int]:
     try:
         found = unseal(read_text(place, "key")).get("keys")
     except BrokenSealError as error:
-        raise DataError(f"{place} can't be used: {error}") from error
+        raise DataError(f"{place} is not the key of this defense: {error}") from error
     if not isinstance(found, list) or len(found) != steps or not all(type(key) is int for key in found):
         raise DataError(f"{place} is not the key of this defense")
     return found

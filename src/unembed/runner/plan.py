@@ -13,6 +13,7 @@ from unembed.attacks import ATTACKS
 from unembed.attacks.base import AttackFacts
 from unembed.defenses import DEFENSES
 from unembed.defenses.base import Defense
+from unembed.defenses.chain import Chain
 from unembed.defenses.saved import Holding
 from unembed.encoders import ENCODERS
 from unembed.encoders.base import EncoderCard
@@ -134,7 +135,7 @@ def make_plan(
                 if _repeats_another(adversary, facts, spec, sides):
                     continue
                 cells += _cells(spec, sides, holder, question, attack_name, card, vectors_digest)
-    skipped += _left_out(spec)
+    skipped += [*_left_out(spec), *_unlike(spec, card.dimension)]
     # A name given twice asks for nothing more than a name given once.
     return Plan(list({c.key: c for c in cells}.values()), skipped)
 
@@ -273,32 +274,58 @@ def _cells(
     )
     weaker = [plain.model_copy(update={"pairs": n, "calibrate": False, "repeats": 0}) for n in sizes]
     placed = deal_seed(spec.seed, game.facts.name, game.subject)
-    return [Cell(one, placed, question.public) for one in (*weaker, plain, *_defended(plain, spec, adversary))]
+    return [
+        Cell(one, placed, question.public)
+        for one in (*weaker, plain, *_defended(plain, spec, adversary, card.dimension))
+    ]
 
 
-def _defended(plain: CellIdentity, spec: AuditSpec, adversary: Adversary) -> Iterator[CellIdentity]:
+def _defended(plain: CellIdentity, spec: AuditSpec, adversary: Adversary, dimension: int) -> Iterator[CellIdentity]:
     """Every defense attacked twice: by an adversary who doesn't know it, and by one who learns from its output.
 
     A defense changes vectors, which a yardstick never sees.
     """
     if Capability.TEXTS in adversary.capabilities:
         return
-    for steps in spec.chains:
-        transforms = tuple(one for step in steps for one in _transforms(step))
-        if spec.unaware and Capability.DEFENSE not in adversary.capabilities:
+    for transforms, stored in _variants(spec, dimension):
+        unaware = spec.unaware and Capability.DEFENSE not in adversary.capabilities
+        if unaware and stored == dimension:
             yield plain.model_copy(update={"transforms": transforms, "adaptive": False})
         held = tuple(sorted({*plain.capabilities, Capability.DEFENSE}))
         yield plain.model_copy(update={"transforms": transforms, "adaptive": True, "capabilities": held})
 
 
-def _transforms(step: DefenseSpec) -> list[Made]:
+def _variants(spec: AuditSpec, dimension: int) -> Iterator[tuple[tuple[Made, ...], int]]:
+    """The transforms of each variant, and the dimension of what it stores."""
+    for steps in spec.chains:
+        parts = [part for step in steps for part in _parts(step)]
+        transforms = tuple(_made(name, one).model_copy(update={"fitted": fitted}) for name, one, fitted in parts)
+        yield transforms, Chain([one for _, one, _ in parts]).stored_dimension(dimension)
+
+
+def _parts(step: DefenseSpec) -> list[tuple[str, Defense, str | None]]:
     """A defense as cells know it; a saved one is the steps that were saved, each with what it has learnt."""
     made = DEFENSES.get(step.name)(**step.params)
     if not isinstance(made, Holding):
-        return [_made(step.name, made)]
+        return [(step.name, made, None)]
     chain, digest = made.held()
-    parts = [_made(name, part) for name, part in zip(chain.names, chain.steps, strict=True)]
-    return [part.model_copy(update={"fitted": f"{digest}/{place}"}) for place, part in enumerate(parts)]
+    held = zip(chain.names, chain.steps, strict=True)
+    return [(name, one, f"{digest}/{place}") for place, (name, one) in enumerate(held)]
+
+
+def _unlike(spec: AuditSpec, dimension: int) -> list[Skipped]:
+    """Variants that are met by nobody who does not know them: another dimension shows that something was done."""
+    if not spec.unaware:
+        return []
+    return [
+        Skipped(
+            what=f"{' + '.join(step.called for step in transforms)}, by who does not know it",
+            reason=f"not applicable: it stores {stored:,} of {dimension:,} numbers, and pairs made without it do "
+            "not fit; who knows it attacks it",
+        )
+        for transforms, stored in _variants(spec, dimension)
+        if stored != dimension
+    ]
 
 
 def _repeats(spec: AuditSpec, attack_name: str) -> int:

@@ -244,7 +244,7 @@ def defense_tells_its_size(defense: Any) -> None:
 
 def _to_defend() -> tuple[Any, list[str], Owned]:
     """Vectors with their ids, and texts whose words they hold."""
-    corpus = toy_corpus(120)
+    corpus = toy_corpus(300)
     encoder = LeakyEncoder(dimension=16)
     vectors = np.asarray(encoder.encode(corpus.texts), dtype=np.float32)
     return vectors, list(corpus.ids), Owned(corpus.texts, dict(corpus.columns), encoder.encode)

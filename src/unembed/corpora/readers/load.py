@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -66,6 +66,11 @@ def iter_rows(
     options = ReadOptions(format, encoding, delimiter, quotes, max_cell)
     source = find_source(path, options)
     return _rows(source, _resolved(options, source), None if columns is None else list(columns))
+
+
+def read_ids(path: str | Path, column: str) -> list[str]:
+    """The ids in a column of a file, one per row and each of them once; nothing else of the file is kept."""
+    return _ids(enumerate(iter_rows(path, columns=[column])), column, str(path))
 
 
 def read_corpus(
@@ -227,7 +232,7 @@ def _check_seen(
         raise DataError(f"{source.name}: all {rows} texts in column '{wanted[0]}' are empty")
 
 
-def _ids(kept: Sequence[tuple[int, dict[str, Any]]], column: str, where: str) -> list[str]:
+def _ids(kept: Iterable[tuple[int, dict[str, Any]]], column: str, where: str) -> list[str]:
     first: dict[str, int] = {}
     for number, row in kept:
         value = row.get(column)
