@@ -30,10 +30,10 @@ def test_a_limit_that_is_met_leaves_a_defense(place, capsys):
     options = ["--defense", "gaussian,scale=6", "--target", "attribute(topic) <= 0.7", "--out", str(place), "--json"]
     assert run(*options) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["chosen"] == "gaussian(scale=6.0)"
+    assert told["chosen"] == "gaussian(scale=6)"
     assert (place / "defense" / "defense.json").is_file()
     assert (place / "report.html").is_file()
-    assert {row["variant"] for row in told["frontier"]} == {None, "gaussian(scale=6.0)"}
+    assert {row["variant"] for row in told["frontier"]} == {None, "gaussian(scale=6)"}
 
 
 def test_a_limit_that_nothing_meets_ends_with_1_and_says_by_how_much(place, capsys):

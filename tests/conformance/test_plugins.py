@@ -74,8 +74,8 @@ print(json.dumps([[f.defense, f.adaptive, f.estimate.value, f.status] for f in r
     findings = json.loads(done.stdout)
     assert [(d, a) for d, a, *_ in findings] == [
         (None, None),
-        ("fixture-noise(scale=3.0)", False),
-        ("fixture-noise(scale=3.0)", True),
+        ("fixture-noise(scale=3)", False),
+        ("fixture-noise(scale=3)", True),
     ]
     plain, unaware, _ = (value for _, _, value, _ in findings)
     assert findings[0][3] == "leak"

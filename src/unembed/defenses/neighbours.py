@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unembed.defenses.base import DefenseFacts, Owned, check_dimension, dense
+from unembed.defenses.base import DefenseFacts, Owned
+from unembed.defenses.tiles import ROWS, kept_dimensions, product, rows_to_learn_from, usable_rows
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.params import Parametrised, learnt
@@ -31,7 +32,8 @@ FloatArray = NDArray[np.float32]
 
 #: Vectors that are learnt from at the most, and neighbours of each that stand in a batch with it.
 _MOST, _NEAR = 100_000, 40
-_BLOCK = 4096
+#: Vectors that pass through the network at a time: whole tiles, so that no row depends on where vectors are cut.
+_BLOCK = 16 * ROWS
 
 
 class Neighbours(Parametrised):
@@ -66,12 +68,12 @@ class Neighbours(Parametrised):
 
     def fit(self, vectors: Vectors, owned: Owned | None = None) -> Self:
         """Learn the map from the owner's vectors."""
-        rows = dense(vectors, "a learnt map")
+        rows = rows_to_learn_from(self.facts.name, vectors, _NEAR)
         self._check(rows)
         if len(rows) > _MOST:
             rows = rows[np.sort(generator(0, "neighbours").permutation(len(rows))[:_MOST])]
         self.dimension_ = int(rows.shape[1])
-        self.kept_ = kept_dimensions(self.components, self.dimension_)
+        self.kept_ = kept_dimensions(self.facts.name, self.components, self.dimension_)
         self.centre_ = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
         spread = rows - self.centre_
         self.scale_ = float(1 / max(np.sqrt((spread.astype(np.float64) ** 2).mean()), 1e-12))
@@ -82,18 +84,19 @@ class Neighbours(Parametrised):
 
     def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
         """Mapped vectors of length 1."""
-        check_dimension(self.facts.name, self.dimension_, vectors)
-        rows = dense(vectors, "a learnt map")
+        rows = usable_rows(self.facts.name, vectors, self.dimension_)
         made = np.empty((len(rows), self.kept_), dtype=np.float32)
+        scale = np.float32(self.scale_)
         for start in range(0, len(rows), _BLOCK):
-            part: FloatArray = (rows[start : start + _BLOCK] - self.centre_) * np.float32(self.scale_)
-            bent = np.maximum(part @ self.first_ + self.bias_, np.float32(0)) @ self.second_
-            made[start : start + _BLOCK] = _unit(part @ self.straight_ + bent)
+            part = rows[start : start + _BLOCK]
+            bent = np.maximum(product(part, scale * self.first_, less=self.centre_) + self.bias_, np.float32(0))
+            both = product(part, scale * self.straight_, less=self.centre_) + product(bent, self.second_)
+            made[start : start + _BLOCK] = _unit(both)
         return made
 
     def stored_dimension(self, dimension: int) -> int:
         """Numbers in one stored vector."""
-        return kept_dimensions(self.components, dimension)
+        return kept_dimensions(self.facts.name, self.components, dimension)
 
     def stored_bytes(self, dimension: int) -> float:
         """As float32."""
@@ -106,8 +109,6 @@ class Neighbours(Parametrised):
         for name in ("temperature", "learning_rate"):
             if not getattr(self, name) > 0:
                 raise UsageError(f"'{name}' of the defense 'neighbours' must be above 0, not {getattr(self, name)}")
-        if len(rows) < _NEAR:
-            raise CannotMeasureError(f"{len(rows)} vectors are too few to learn neighbours from: at least {_NEAR}")
         if not np.ptp(rows, axis=0).any():
             raise CannotMeasureError("all vectors are the same: none has neighbours")
 
@@ -149,17 +150,6 @@ class Neighbours(Parametrised):
         second = drawn(self.hidden, self.kept_, 0.1 * self.hidden**-0.5)
         begun = (self.straight_, first, np.zeros(self.hidden, dtype=np.float32), second)
         return [torch.from_numpy(one.copy()).to(device).requires_grad_() for one in begun]
-
-
-def kept_dimensions(components: float, dimension: int) -> int:
-    """How many dimensions are kept: a number of them, or a share below 1."""
-    if not components > 0:
-        raise UsageError(f"'components' must be above 0, not {components}")
-    if components < 1:
-        return max(1, round(components * dimension))
-    if components != int(components) or components > dimension:
-        raise UsageError(f"'components' is a share below 1, or a whole number up to {dimension}, not {components:g}")
-    return int(components)
 
 
 def _neighbourhoods(unit: torch.Tensor, centres: NDArray[np.int64]) -> torch.Tensor:

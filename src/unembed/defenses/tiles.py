@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from unembed.defenses.base import check_dimension, dense
 from unembed.encoders.base import LONGEST, DenseVectors, Vectors, first_unusable
-from unembed.errors import CannotMeasureError
+from unembed.errors import CannotMeasureError, UsageError
 
 #: Rows of one matrix product.
 ROWS = 256
@@ -82,3 +82,15 @@ def product(rows: DenseVectors, matrix: NDArray[np.float32], less: NDArray[np.fl
         else:
             np.matmul(tile, matrix, out=made[start : start + ROWS])
     return made
+
+
+def kept_dimensions(name: str, components: float, dimension: int) -> int:
+    """How many dimensions a defense keeps: so many, or below 1 a share of them."""
+    if 0 < components < 1:
+        return max(1, round(components * dimension))
+    if components != int(components) or not 1 <= components <= dimension:
+        raise UsageError(
+            f"'components' of the defense '{name}' is a share below 1, or a whole number between 1 and the dimension "
+            f"{dimension}, not {components:g}"
+        )
+    return int(components)

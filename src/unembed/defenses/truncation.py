@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.defenses.base import DefenseFacts, Owned
-from unembed.defenses.tiles import ROWS, product, rows_to_learn_from, usable_rows
+from unembed.defenses.tiles import ROWS, kept_dimensions, product, rows_to_learn_from, usable_rows
 from unembed.encoders.base import DenseVectors, Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.params import Parametrised
 
 
 class Truncation(Parametrised):
-    """Keeps ``components`` numbers per vector, half of them if not said.
+    """Keeps ``components`` numbers per vector: so many, or below 1 a share of them.
 
     ``kind``: the "first" dimensions, as encoders offer that were trained for it, or coordinates along the "principal"
     directions of all the owner's vectors, after their mean was taken off.
@@ -24,7 +24,7 @@ class Truncation(Parametrised):
 
     facts: ClassVar[DefenseFacts] = DefenseFacts(name="truncation", title="Fewer dimensions")
 
-    components: int | None = None
+    components: float = 0.5
     kind: Literal["first", "principal"] = "first"
     seed: int = 0
 
@@ -68,12 +68,7 @@ class Truncation(Parametrised):
 
     def stored_dimension(self, dimension: int) -> int:
         """How many numbers are kept."""
-        kept = max(1, dimension // 2) if self.components is None else self.components
-        if not 1 <= kept <= dimension:
-            raise UsageError(
-                f"'components' of the defense 'truncation' lies between 1 and the dimension {dimension}, not {kept}"
-            )
-        return kept
+        return kept_dimensions(self.facts.name, self.components, dimension)
 
 
 def _principal(rows: DenseVectors, mean: NDArray[np.float64], kept: int) -> NDArray[np.float32]:

@@ -10,8 +10,14 @@ from unembed.runner.spec import DefenseSpec
 
 #: By defense, the values of one parameter, or of several, from weak to strong. A share is of the dimensions.
 SHELF: dict[str, list[dict[str, Any]]] = {
-    "rounding": [{"decimals": d} for d in (3, 2, 1, 0)],
+    "rounding": [{"decimals": d} for d in (3, 2, 1)],
     "gaussian": [{"scale": s} for s in (0.25, 0.5, 1.0, 2.0, 4.0)],
+    "float16": [{}],
+    "int8": [{}],
+    "binary": [{}],
+    "product-quantization": [{"bytes": b} for b in (96, 48, 24, 12)],
+    "truncation": [{"components": c, "kind": "principal"} for c in (0.5, 0.25, 0.125, 0.0625)],
+    "neighbours": [{"components": c} for c in (0.5, 0.25, 0.125, 0.0625)],
 }
 
 Chain = list[DefenseSpec]

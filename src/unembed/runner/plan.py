@@ -346,7 +346,9 @@ def _made(name: str, made: Played) -> Made:
     """What is played, with its parameters resolved; for a plug-in the digest of its source."""
     params = {k: v for k, v in made.get_params().items() if k not in ("seed", "device")}
     defaults = {k: p.default for k, p in inspect.signature(type(made)).parameters.items()}
-    changed = ", ".join(f"{k}={v}" for k, v in params.items() if isinstance(made, Defense) and v != defaults.get(k))
+    changed = ", ".join(
+        f"{k}={_shown(v)}" for k, v in params.items() if isinstance(made, Defense) and v != defaults.get(k)
+    )
     return Made(
         name=name,
         called=f"{made.facts.name}({changed})" if changed else made.facts.name,
@@ -354,6 +356,10 @@ def _made(name: str, made: Played) -> Made:
         params=json.loads(json.dumps(params, default=str)),
         source=source_digest(type(made), name),
     )
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def made_as_planned(registry: Registry[type[P]], identity: Made) -> P:
