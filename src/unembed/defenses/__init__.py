@@ -7,7 +7,13 @@ from unembed.registry import Registry
 
 DEFENSES: Registry[type[Defense]] = Registry(
     "defense",
-    {"rounding": "unembed.defenses.rounding:Rounding", "gaussian": "unembed.defenses.gaussian:Gaussian"},
+    {
+        "rounding": "unembed.defenses.rounding:Rounding",
+        "gaussian": "unembed.defenses.gaussian:Gaussian",
+        "laplace": "unembed.defenses.laplace:Laplace",
+        "pii-removal": "unembed.defenses.pii_removal:PiiRemoval",
+        "metric-dp": "unembed.defenses.metric_dp:MetricDp",
+    },
     group="unembed.defenses",
     check=check_defense_class,
 )
