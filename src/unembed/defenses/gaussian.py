@@ -82,7 +82,9 @@ class Gaussian(Parametrised):
         if self.scale is not None:
             raise UsageError("the defense 'gaussian' takes 'scale' or 'epsilon', not both")
         if self.clip is None:
-            raise UsageError("'epsilon' of the defense 'gaussian' needs 'clip', the longest vector that is kept as it is")
+            raise UsageError(
+                "'epsilon' of the defense 'gaussian' needs 'clip', the longest vector that is kept as it is"
+            )
         if not 0 < self.epsilon < math.inf or not 0 < self.delta < 1 or not 0 < self.clip < math.inf:
             raise UsageError("the defense 'gaussian' needs 'epsilon' and 'clip' above 0 and 'delta' between 0 and 1")
 
@@ -91,4 +93,4 @@ def _shortened(rows: DenseVectors, clip: float) -> DenseVectors:
     """Rows longer than ``clip`` scaled down to it."""
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1)
     factor = np.minimum(1.0, clip / np.maximum(lengths, np.finfo(np.float64).tiny))
-    return (rows * factor[:, None]).astype(np.float32)
+    return np.asarray(rows * factor[:, None], dtype=np.float32)

@@ -43,9 +43,10 @@ def texts_with(name: str, keywords: Sequence[str], texts: Sequence[str]) -> NDAr
     held = contains_keyword(texts, keywords)
     few = np.flatnonzero(np.minimum(*_counts(held)) < FEWEST)
     if len(few):
+        number, count = int(few[0]) + 1, int(held[:, few[0]].sum())
         raise CannotMeasureError(
-            f"the defense '{name}' can't learn keyword number {int(few[0]) + 1}: it is in {int(held[:, few[0]].sum()):,} "
-            f"of {len(held):,} texts, and {FEWEST} with it and {FEWEST} without it are needed"
+            f"the defense '{name}' can't learn keyword number {number}: {count:,} of {len(held):,} texts hold it, and "
+            f"{FEWEST} with it and {FEWEST} without it are needed"
         )
     return held
 

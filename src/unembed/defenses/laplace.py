@@ -32,8 +32,8 @@ class Laplace(Parametrised):
     Args:
         epsilon: ε of the guarantee.
         sensitivity: L1 sensitivity, where it is known; nothing is estimated then.
-        pairs: Pairs of texts that it is estimated from. The paper takes 10,000; with 2,000 the default encoder needs a
-            minute on two cores.
+        pairs: Pairs of texts that it is estimated from. The paper takes 10,000; 2,000 are 4,000 texts to
+            encode.
         seed: The key.
     """
 
@@ -42,8 +42,8 @@ class Laplace(Parametrised):
         title="Laplace mechanism",
         paper="pan2020",
         section="VII (2), Appendix C",
-        departures="the sensitivity is estimated from 2,000 pairs of texts and not from 10,000, unless 'pairs' says so; the "
-        "noise of a record is drawn once, so that averaging over releases gains nothing",
+        departures="the sensitivity is estimated from 2,000 pairs of texts, not from 10,000, unless 'pairs' says so; "
+        "a record's noise is drawn once, so that averaging over releases gains nothing",
         keyed="noise",
     )
 
@@ -88,7 +88,7 @@ class Laplace(Parametrised):
         """The largest distance within a pair, and the number of pairs."""
         if owned is None or not owned.texts or owned.encode is None:
             raise CannotMeasureError(
-                "the defense 'laplace' needs the texts and their encoder to estimate the sensitivity: give 'sensitivity'"
+                "the defense 'laplace' needs texts and their encoder to estimate the sensitivity: give 'sensitivity'"
             )
         pairs = pairs_of(owned.texts, self.pairs)
         if not pairs:

@@ -1,7 +1,7 @@
 """Metric local differential privacy on the vector: noise whose density falls with its length (Corò 2022, 3.5.2).
 
 The mechanism is that of Feyisetan et al. 2020, "Privacy- and Utility-Preserving Textual Analysis via Calibrated
-Multivariate Perturbations", which the thesis names as a countermeasure and does not measure.
+Multivariate Perturbations"; the thesis names such noise on text vectors as a countermeasure and does not measure it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class MetricDp(Parametrised):
         title="Metric local differential privacy",
         paper="coro2022",
         section="3.5.2",
-        departures="the thesis names the mechanism and gives no parameters; it is applied to the vector of a whole text, "
-        "and not to that of each word",
+        departures="the thesis names the countermeasure and gives no parameters; the noise goes onto the vector of a "
+        "whole text, and not onto that of each word",
         keyed="noise",
     )
 

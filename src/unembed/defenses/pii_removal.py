@@ -32,8 +32,8 @@ class PiiRemoval(Parametrised):
         title="Removal of personal data from the texts",
         paper="coro2022",
         section="3.1.3",
-        departures="the thesis recommends it for training data, with terms and patterns of one's own; here it stands before "
-        "an encoder",
+        departures="the thesis recommends it for training data, with terms and patterns of one's own; here it stands "
+        "before an encoder",
     )
 
     kinds: Sequence[str] = KINDS

@@ -1,4 +1,4 @@
-"""A privacy-preserving mapping: trained to leave an adversary nothing and to move vectors little (Pan 2020, VII (3))."""
+"""A mapping trained to leave an adversary nothing and to move vectors little (Pan 2020, VII (3))."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _EPOCHS = 10
 class Ppm(Parametrised):
     """Adds to each vector what a small network makes of it, so that an adversary can't tell what is to be hidden.
 
-    The network plays against an adversary in every step of its training: min over the mapping, max over the adversary, of
-    the adversary's success plus λ times the distance that vectors are moved, in units of their mean distance from the
-    centre. Only what was named is hidden, from adversaries like the simulated one, and less so on texts that were not
-    learnt from: there is no guarantee.
+    The network plays against an adversary in every step of its training: min over the mapping, max over the adversary,
+    of the adversary's success plus λ times the distance that vectors are moved, in units of their mean distance from
+    the centre. Only what was named is hidden, from adversaries like the simulated one, and less so on texts that were
+    not learnt from: there is no guarantee.
 
     Args:
         nearness: How much it counts that vectors stay where they are (λ): the higher, the less is hidden.
@@ -53,9 +53,9 @@ class Ppm(Parametrised):
         paper="pan2020",
         section="VII (3), Appendix C",
         departures="the simulated adversary is solved and not trained in turns with the mapping: in each step a linear "
-        "adversary and one with 200 fresh random sigmoid units are fitted exactly, because against the printed adversary, "
-        "trained in turns, the mapping runs away from it and an adversary trained afterwards reads nearly everything; the "
-        "mapping (d-200-d, ReLU) is added to the vector; batches of up to 1,024; λ is in units of the vectors' spread",
+        "adversary and one with 200 fresh random sigmoid units are fitted exactly, because the mapping runs away from "
+        "the printed adversary, trained in turns, and one trained afterwards reads nearly everything; the mapping "
+        "(d-200-d, ReLU) is added to the vector; batches of up to 1,024; λ is in units of the vectors' spread",
     )
 
     nearness: float = 0.1
@@ -118,7 +118,7 @@ class Ppm(Parametrised):
         classes = sorted(value for value, count in counts.items() if count >= FEWEST)
         if len(classes) < 2:
             raise CannotMeasureError(
-                f"the defense 'ppm' needs a column with two values that {FEWEST} rows have, and '{self.column}' has none"
+                f"the defense 'ppm' needs a column with two values that {FEWEST} rows have, unlike '{self.column}'"
             )
         return np.array([[value == known for known in classes] for value in values], dtype=np.float64)
 
@@ -146,7 +146,7 @@ def _trained(
 
     def loss_of(chosen: Any) -> torch.Tensor:
         plain = data[chosen]
-        moved = model(plain)
+        moved: torch.Tensor = model(plain)
         mapped = plain + moved
         # The distance is averaged, not squared, as printed; its root is kept away from zero, where it has no slope.
         distance = ((moved**2).sum(dim=1) + 1e-12).sqrt().mean() / np.sqrt(width)
@@ -182,4 +182,5 @@ def _explained(features: torch.Tensor, secrets: torch.Tensor) -> torch.Tensor:
     known = secrets - secrets.mean(dim=0)
     spread = centred.T @ centred / len(centred) + _RIDGE * torch.eye(centred.shape[1])
     shared = centred.T @ known / len(centred)
-    return (shared * torch.cholesky_solve(shared, torch.linalg.cholesky(spread))).sum(dim=0).mean()
+    told: torch.Tensor = (shared * torch.cholesky_solve(shared, torch.linalg.cholesky(spread))).sum(dim=0).mean()
+    return told

@@ -29,10 +29,11 @@ Matrix = NDArray[np.floating[Any]]
 class Subspace(Parametrised):
     """Takes the directions that tell whether a text holds a keyword out of every vector, and gives it unit length.
 
-    First the differences between the mean vectors of texts with and without each keyword; without them no linear
-    classifier tells anything on the texts that were learnt from. Then, where the encoder is at hand, the directions in
-    which copies move whose only difference is the keyword. Then those of the paper's matrix. Only the keywords named are
-    hidden, from classifiers that are about linear, and less so on texts that were not learnt from: there is no guarantee.
+    First the differences between the mean vectors of texts with and without each keyword; without them, and but for the
+    scaling, no linear classifier tells anything on the texts that were learnt from. Then, where the encoder is at hand,
+    the directions in which copies move whose only difference is the keyword. Then those of the paper's matrix. Only the
+    keywords named are hidden, from classifiers that are about linear, and less so on texts that were not learnt from:
+    there is no guarantee.
 
     Args:
         beta: Share of the dimensions that is taken out (β).
@@ -45,10 +46,10 @@ class Subspace(Parametrised):
         title="Projection that takes keywords out",
         paper="pan2020",
         section="VII (4), Appendix C",
-        departures="the printed projection adds k vectors, each without one direction, and the printed matrix C holds what "
-        "texts with the keyword, or without it, vary by among themselves; what the text describes is built: the projection "
-        "on the complement of all directions, the first of which tell the two sets apart, and only the last are those of C; "
-        "one subspace for all keywords",
+        departures="the printed projection adds k vectors, each without one direction, and the printed matrix C holds "
+        "what texts with the keyword, or without it, vary by among themselves; what the text describes is built: the "
+        "projection on the complement of all directions, the first of which tell the two sets apart, and only the last "
+        "are those of C; one subspace for all keywords",
     )
 
     beta: float = 0.05
@@ -113,9 +114,9 @@ def _moves(
 ) -> list[Matrix]:
     """For each keyword, how vectors move where it takes the place of another word of the text."""
     vocabulary = build_vocabulary(texts, size=5_000, min_count=1)
-    moves = []
+    moves: list[Matrix] = []
     for keyword, has in zip(keywords, held.T, strict=True):
-        rng = generator(0, "keyword", keyword)
+        rng = generator(0, "copies", keyword)
         chosen = [row for kind in (has, ~has) for row in rng.permutation(np.flatnonzero(kind))[:_COPIED]]
         made = substitute([texts[row] for row in chosen], keyword, vocabulary, rng)
         found = np.asarray(dense(encode(made.texts), _WHAT), dtype=np.float64)

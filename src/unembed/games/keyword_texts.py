@@ -287,7 +287,9 @@ def propose_keywords(adversary: Corpus, target: Corpus, count: int) -> tuple[str
 
     They are taken at even steps over the frequency ranks, so that the question is not only about the most common words.
     """
-    usable = [word for word in telling_words(adversary.texts, min_count=MIN_POSITIVES) if not word.isdigit()][:CANDIDATES]
+    usable = [word for word in telling_words(adversary.texts, min_count=MIN_POSITIVES) if not word.isdigit()][
+        :CANDIDATES
+    ]
     if not usable:
         return ()
     yes = contains_keyword(target.texts, usable).sum(axis=0)

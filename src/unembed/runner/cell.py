@@ -25,7 +25,7 @@ from unembed.games.play import Play, play, status_of
 from unembed.games.threat import Adversary, Capability
 from unembed.results.identity import CellIdentity
 from unembed.results.schema import CellRecord, Cost, Detects, Finding, Floor, Sample, Slice, Trust
-from unembed.runner.defended import Encode, Passage, passages_of
+from unembed.runner.defended import Passage, passages_of
 from unembed.runner.encoder_recipe import encoder_of_run
 from unembed.runner.lineup import make_lineup
 from unembed.runner.masking import UNSEEN, mask

@@ -244,9 +244,9 @@ def defense_tells_its_size(defense: Any) -> None:
 
 def defense_cleans(defense: Any) -> None:
     """A defense on texts gives one text per text, the same in any company, and leaves vectors as they are."""
-    made = defense(seed=2)
-    if not isinstance(made, CleansTexts):
+    if not issubclass(defense, CleansTexts):
         return
+    made: Any = defense(seed=2)
     vectors, ids, owned = _to_defend()
     texts = [*owned.texts[:20], "", "Write to anna.smith@example.org or call +44 20 7946 0018."]
     cleaned = made.clean(texts)
