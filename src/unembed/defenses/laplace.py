@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unembed.corpora.substitution import exchange_one
 from unembed.corpora.words import build_vocabulary
@@ -95,7 +96,7 @@ class Laplace(Parametrised):
             raise CannotMeasureError(
                 "the defense 'laplace' found no text with a word to exchange for another: give 'sensitivity'"
             )
-        found = l1_sensitivity(pairs, owned.encode)
+        found = float(l1_distances(pairs, owned.encode).max())
         if not 0 < found < math.inf:
             raise CannotMeasureError(
                 f"the defense 'laplace' saw no usable difference between texts that differ in one word ({found:g}): "
@@ -118,11 +119,11 @@ def pairs_of(texts: Sequence[str], count: int) -> list[tuple[str, str]]:
     return [(text, other) for text, other in made if other is not None]
 
 
-def l1_sensitivity(pairs: Sequence[tuple[str, str]], encode: Callable[[Sequence[str]], Vectors]) -> float:
-    """The largest L1 distance between the vectors of a pair."""
-    largest = 0.0
+def l1_distances(pairs: Sequence[tuple[str, str]], encode: Callable[[Sequence[str]], Vectors]) -> NDArray[np.float64]:
+    """The L1 distance between the vectors of each pair."""
+    found = np.empty(len(pairs))
     for start in range(0, len(pairs), _AT_ONCE):
         part = pairs[start : start + _AT_ONCE]
         one, other = (dense(encode([pair[side] for pair in part]), _WHAT).astype(np.float64) for side in (0, 1))
-        largest = max(largest, float(np.abs(one - other).sum(axis=1).max()))
-    return largest
+        found[start : start + len(part)] = np.abs(one - other).sum(axis=1)
+    return found
