@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -136,7 +137,7 @@ def _trained(
     first, second = nn.Linear(width, units), nn.Linear(units, width)
     chance = torch.Generator().manual_seed(seed_for(0, "mapping") % 2**62)
     with torch.no_grad():
-        bound = 1 / np.sqrt(width)
+        bound = 1 / math.sqrt(width)
         for values in (first.weight, first.bias):
             values.uniform_(-bound, bound, generator=chance)
         nn.init.zeros_(second.weight)
@@ -149,8 +150,9 @@ def _trained(
         moved: torch.Tensor = model(plain)
         mapped = plain + moved
         # The distance is averaged, not squared, as printed; its root is kept away from zero, where it has no slope.
-        distance = ((moved**2).sum(dim=1) + 1e-12).sqrt().mean() / np.sqrt(width)
-        return _told(mapped, secrets[chosen], chance) + nearness * distance
+        distance = ((moved**2).sum(dim=1) + 1e-12).sqrt().mean() / math.sqrt(width)
+        loss: torch.Tensor = _told(mapped, secrets[chosen], chance) + nearness * distance
+        return loss
 
     # Batches of one size: of a small last one an adversary would learn by heart.
     size = -(-n // -(-n // _BATCH))
@@ -167,7 +169,7 @@ def _told(mapped: torch.Tensor, secrets: torch.Tensor, chance: torch.Generator) 
     width = mapped.shape[1]
     with torch.no_grad():
         mean, deviation = mapped.mean(dim=0), mapped.std(dim=0) + 1e-6
-        weights = torch.randn(width, _UNITS, generator=chance) * (2 / np.sqrt(width))
+        weights = torch.randn(width, _UNITS, generator=chance) * (2 / math.sqrt(width))
         biases = torch.randn(_UNITS, generator=chance)
     bent = torch.sigmoid((mapped - mean) / deviation @ weights + biases)
     return _explained(mapped, secrets) + _explained(bent, secrets)

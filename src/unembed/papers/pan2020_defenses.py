@@ -44,7 +44,7 @@ _ENCODERS = by_size(("lsa-tfidf",), ("minilm",), ("bert-first", "minilm", "bge")
 
 @dataclass(frozen=True)
 class DefendedCase(KeywordCase):
-    """The case study with a defense of one strength behind the encoder, fitted on the targets, which are the owner's."""
+    """The case study with a defense of one strength behind the encoder, fitted on the targets, the owner's texts."""
 
     defense: str = "rounding"
     value: float = 0
