@@ -195,3 +195,46 @@ class Drawing(Parametrised):
 def test_a_defense_whose_noise_follows_the_order_of_calls_fails():
     with pytest.raises(AssertionError, match="depends on the order of calls"):
         check_defense(Drawing)
+
+
+class Neighbourly(Parametrised):
+    """Cleans texts by what stands beside them, or changes vectors as well."""
+
+    facts = DefenseFacts(name="neighbourly", title="Numbers texts as they come")
+
+    seed: int = 0
+
+    def fit(self, vectors, owned=None):
+        return self
+
+    def transform(self, vectors, ids):
+        return vectors
+
+    def clean(self, texts):
+        return [f"{place} {text}" for place, text in enumerate(texts)]
+
+
+class Twofold(Neighbourly):
+    """Changes both."""
+
+    def transform(self, vectors, ids):
+        return vectors + 1
+
+    def clean(self, texts):
+        return list(texts)
+
+
+class Forgetful(Neighbourly):
+    """Leaves out empty texts."""
+
+    def clean(self, texts):
+        return [text for text in texts if text]
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [(Neighbourly, "depends on the other texts"), (Twofold, "texts and vectors"), (Forgetful, "one text for each")],
+)
+def test_a_defense_on_texts_that_breaks_its_contract_fails(made, reason):
+    with pytest.raises(AssertionError, match=reason):
+        check_defense(made)

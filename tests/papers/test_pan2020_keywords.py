@@ -70,3 +70,28 @@ def test_the_rest_runs_whole(smoke: Run, name: str) -> None:
 def test_the_angle_between_boundaries_is_the_same_in_every_run() -> None:
     first, again = (EXPERIMENTS.get("pan2020/figure4")().run(Conditions(size="smoke", threads=1)) for _ in range(2))
     assert first == again
+
+
+def test_table_4_is_typed_as_printed_and_measured(smoke: Run) -> None:
+    facts = EXPERIMENTS.get("pan2020/table4").facts
+    assert facts.printed("BERT-base, first token", "largest L1 distance") == 81.82
+    assert facts.printed("XLNet", "largest L1 distance") == 601.5
+    assert len(facts.published) == 8
+    result = smoke("pan2020/table4")
+    found = {row["metric"]: row for row in result["rows"]}
+    assert found["largest L1 distance"]["value"] > found["mean L1 distance"]["value"] > 0
+    assert {row["setting"] for row in result["unmeasured"]} >= {"XLNet", "GPT-2"}
+
+
+def test_figure_7_attacks_each_defense_knowing_it_and_not(smoke: Run) -> None:
+    result = smoke("pan2020/figure7")
+    assert not result["unmeasured"]
+    found = {row["setting"]: row for row in result["rows"]}
+    assert len(found) == 4 * 2 * 2 * 2
+    start = f"SVM · reduced bag of words · {SHADOW}"
+    for defense, last in (("rounding", "decimals 0"), ("laplace", "epsilon 10")):
+        for who in ("unaware", "adaptive"):
+            assert found[f"{start} · {defense} · {who} · {last}"]["value"] < 0.65
+    weak = found[f"{start} · rounding · adaptive · decimals 1"]
+    assert weak["value"] > weak["floor"] + 0.05
+    assert {row["x"] for row in result["rows"] if "subspace" in row["setting"]} == {0.1, 0.2}

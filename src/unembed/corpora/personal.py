@@ -12,7 +12,7 @@ value found here is ever shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from unembed.corpora.names import find_names
 from unembed.corpora.patterns.checks import luhn
-from unembed.corpora.words import word_spans
+from unembed.corpora.words import STOP_WORDS, word_spans
 from unembed.errors import UnknownNameError, UsageError
 
 E_MAIL, PHONE, ACCOUNT, CARD, PERSON = (
@@ -53,6 +53,7 @@ FIRST_NAMES = (
 )
 # fmt: on
 
+_LISTED = frozenset(name.lower() for name in FIRST_NAMES)
 _E_MAIL = re.compile(r"(?<![\w.+-])\w[\w.+-]{0,63}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}\.)+[A-Za-z]{2,}")
 _PHONE = re.compile(r"(?<![\w./-])(?:\+|\()?\d(?:[\d]|[ ()./-](?=[\d( ])){6,18}\d(?![\w/-])")
 #: Dates, US social security numbers, addresses of machines, references with a slash.
@@ -69,15 +70,18 @@ _NOT_NAMES = frozenset(("All", "Sir", "Madam", "Team", "Customer", "Everyone", "
 _NOT_NAMES |= frozenset(("Colleague", "Colleagues", "Friends", "Support", "The", "To", "So", "Very", "Much", "You"))
 
 BoolArray = NDArray[np.bool_]
+#: Where something starts and ends in a text.
+Span = tuple[int, int]
 
 
-def _has_e_mail(text: str) -> bool:
-    return "@" in text and _E_MAIL.search(text) is not None
+def _e_mails(text: str) -> Iterator[Span]:
+    if "@" in text:
+        yield from (found.span() for found in _E_MAIL.finditer(text))
 
 
-def _has_phone(text: str) -> bool:
+def _phones(text: str) -> Iterator[Span]:
     """Eight to fifteen digits that begin as phone numbers do, stand in their groups, or follow a word for one."""
-    for found in _PHONE.finditer(_ACCOUNT.sub("", text)):
+    for found in _PHONE.finditer(_without_accounts(text)):
         raw = found.group()
         groups = re.findall(r"\d+", raw)
         digits = "".join(groups)
@@ -85,18 +89,24 @@ def _has_phone(text: str) -> bool:
             continue
         grouped = len(groups) >= 3 or raw.startswith(("+", "("))
         if grouped or _CALLED.search(found.string[max(0, found.start() - 40) : found.start()]):
-            return True
-    return False
+            yield found.span()
 
 
-def _has_account(text: str) -> bool:
+def _accounts(text: str) -> Iterator[Span]:
     """Letters count from ten, the country goes to the end, and the remainder by 97 is one."""
     for found in _ACCOUNT.finditer(text):
-        raw = found.group().replace(" ", "")
+        places = [place for place in range(*found.span()) if text[place] != " "]
+        raw = "".join(text[place] for place in places)
         # Words in capitals may follow the number: the longest part whose check digits are right counts.
-        if any(_remainder(raw[:end]) == 1 for end in range(min(len(raw), 34), 14, -1)):
-            return True
-    return False
+        for end in range(min(len(raw), 34), 14, -1):
+            if _remainder(raw[:end]) == 1:
+                yield found.start(), places[end - 1] + 1
+                break
+
+
+def _without_accounts(text: str) -> str:
+    """The text with other characters, as many, where an account number may stand."""
+    return _ACCOUNT.sub(lambda found: "#" * len(found.group()), text)
 
 
 def _remainder(account: str) -> int:
@@ -107,15 +117,17 @@ def _is_card(digits: str) -> bool:
     return 13 <= len(digits) <= 19 and digits[0] in "3456" and luhn(digits[:-1]) == digits[-1]
 
 
-def _has_card(text: str) -> bool:
-    return any(_is_card(re.sub(r"\D", "", found.group())) for found in _CARD.finditer(_ACCOUNT.sub("", text)))
+def _cards(text: str) -> Iterator[Span]:
+    for found in _CARD.finditer(_without_accounts(text)):
+        if _is_card(re.sub(r"\D", "", found.group())):
+            yield found.span()
 
 
-_FORMS: dict[str, Callable[[str], bool]] = {
-    E_MAIL: _has_e_mail,
-    PHONE: _has_phone,
-    ACCOUNT: _has_account,
-    CARD: _has_card,
+_FORMS: dict[str, Callable[[str], Iterator[Span]]] = {
+    E_MAIL: _e_mails,
+    PHONE: _phones,
+    ACCOUNT: _accounts,
+    CARD: _cards,
 }
 KINDS = (*_FORMS, PERSON)
 
@@ -142,8 +154,8 @@ def _held(texts: tuple[str, ...], kind: str) -> BoolArray:
     """One kind; remembered, because an audit asks the same of the same texts for every adversary and defense."""
     if kind == PERSON:
         return np.array(_naming(texts), dtype=bool)
-    test = _FORMS[kind] if kind in _FORMS else _own_form(kind)
-    return np.array([test(text) for text in texts], dtype=bool)
+    find = _form(kind)
+    return np.array([any(find(text)) for text in texts], dtype=bool)
 
 
 def _naming(texts: Sequence[str]) -> list[bool]:
@@ -152,7 +164,56 @@ def _naming(texts: Sequence[str]) -> list[bool]:
     return [any(word in names and not text[start].islower() for word, start, _ in word_spans(text)) for text in texts]
 
 
-def _own_form(kind: str) -> Callable[[str], bool]:
+def personal_spans(text: str, kinds: Sequence[str] = KINDS) -> list[tuple[int, int, str]]:
+    """Where personal data stand in one text, in order and without overlaps, with their kind.
+
+    Unlike :func:`holds_personal` this looks at one text alone, so that what is found doesn't depend on the others. A
+    listed first name counts wherever it stands with a capital, and so does a word with a capital that follows a name.
+    """
+    taken: list[tuple[int, int, str]] = []
+    # Accounts first, because parts of one look like other numbers; people last.
+    for kind in sorted(kinds, key=lambda kind: (kind == PERSON, kind != ACCOUNT)):
+        for start, end in _people(text) if kind == PERSON else _form(kind)(text):
+            if start < end and all(end <= other or start >= stop for other, stop, _ in taken):
+                taken.append((start, end, kind))
+    return sorted(taken)
+
+
+def check_kind(kind: str) -> None:
+    """A kind is one of ``KINDS`` or ``NAME=REGEX``; anything else is an error."""
+    if kind != PERSON:
+        _form(kind)
+
+
+def kind_name(kind: str) -> str:
+    """What a kind is called: its name without the form."""
+    return kind.partition("=")[0].strip()
+
+
+def _people(text: str) -> Iterator[Span]:
+    """Words of people's names, neighbouring ones as one."""
+    names = frozenset(people_in([text])) | _LISTED
+    start, end = -1, -1
+    for word, begin, stop in word_spans(text):
+        named = word in names or (end >= 0 and word not in STOP_WORDS and text[end:begin] == " ")
+        if named and text[begin].isupper():
+            if end < 0 or text[end:begin] != " ":
+                if end >= 0:
+                    yield start, end
+                start = begin
+            end = stop
+        elif end >= 0:
+            yield start, end
+            end = -1
+    if end >= 0:
+        yield start, end
+
+
+def _form(kind: str) -> Callable[[str], Iterator[Span]]:
+    return _FORMS[kind] if kind in _FORMS else _own_form(kind)
+
+
+def _own_form(kind: str) -> Callable[[str], Iterator[Span]]:
     name, equals, expression = kind.partition("=")
     if not equals or not name.strip():
         raise UnknownNameError("kind of personal data", kind, KINDS)
@@ -160,4 +221,4 @@ def _own_form(kind: str) -> Callable[[str], bool]:
         form = re.compile(expression)
     except re.error as error:
         raise UsageError(f"the form of '{name}' is no regular expression: {error}") from None
-    return lambda text: form.search(text) is not None
+    return lambda text: (found.span() for found in form.finditer(text))

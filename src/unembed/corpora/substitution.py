@@ -93,6 +93,18 @@ def substitute_at(text: str, places: frozenset[str], keyword: str, rng: np.rando
     return changed
 
 
+def exchange_one(text: str, pool: Sequence[str], rng: np.random.Generator) -> str | None:
+    """The text with one random word exchanged for another of the pool; None where there is no word to exchange."""
+    spans = word_spans(text)
+    if not spans:
+        return None
+    word, start, end = spans[int(rng.integers(len(spans)))]
+    other = pool[int(rng.integers(len(pool)))]
+    if other == word:
+        return None
+    return text[:start] + _in_case_of(text[start:end], other) + text[end:]
+
+
 def noun_like(texts: Iterable[str], *, min_count: int = 3, share: float = 0.2) -> frozenset[str]:
     """English words that often stand between a determiner and a function word or the end, as nouns do."""
     seen: Counter[str] = Counter()

@@ -26,6 +26,8 @@ _WORD = re.compile(rf"{_CHARACTER}+(?:['’]{_CHARACTER}+)*")
 _ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 
 LANGUAGES = ("en", "it")
+#: Words in a larger share of the texts say too little of any of them.
+MOST_COMMON = 0.2
 
 
 def words(text: str) -> list[str]:
@@ -130,6 +132,21 @@ def build_vocabulary(
         total,
         language,
     )
+
+
+def telling_words(texts: Sequence[str], *, min_count: int, language: str = "en") -> list[str]:
+    """Content words of some texts that are not in too many of them, the most frequent first."""
+    vocabulary = build_vocabulary(texts, size=20_000, min_count=min_count, language=language)
+    shares = vocabulary.document_counts / max(len(texts), 1)
+    found = zip(vocabulary.words, vocabulary.content, shares, strict=True)
+    return [word for word, content, share in found if content and share <= MOST_COMMON and len(word) >= 3]
+
+
+def at_even_steps(ranked: Sequence[str], count: int) -> tuple[str, ...]:
+    """``count`` of them at even steps from the first to the last; all, where there are no more."""
+    if len(ranked) <= count:
+        return tuple(ranked)
+    return tuple(ranked[i] for i in np.linspace(0, len(ranked) - 1, count).round().astype(int))
 
 
 def word_sets(texts: Sequence[str], vocabulary: Vocabulary) -> Any:

@@ -10,6 +10,11 @@ DEFENSES: Registry[type[Defense]] = Registry(
     {
         "rounding": "unembed.defenses.rounding:Rounding",
         "gaussian": "unembed.defenses.gaussian:Gaussian",
+        "laplace": "unembed.defenses.laplace:Laplace",
+        "subspace": "unembed.defenses.subspace:Subspace",
+        "ppm": "unembed.defenses.ppm:Ppm",
+        "pii-removal": "unembed.defenses.pii_removal:PiiRemoval",
+        "metric-dp": "unembed.defenses.metric_dp:MetricDp",
         "float16": "unembed.defenses.float16:Float16",
         "int8": "unembed.defenses.int8:Int8",
         "binary": "unembed.defenses.binary:Binary",

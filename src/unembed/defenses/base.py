@@ -108,9 +108,32 @@ class Sized(Protocol):
         ...
 
 
+@runtime_checkable
+class CleansTexts(Protocol):
+    """A defense that changes texts before they are encoded; its ``transform`` leaves vectors as they are.
+
+    What becomes of a text follows from the parameters and from that text alone, and ``fit`` need not come first.
+    """
+
+    def clean(self, texts: Sequence[str]) -> list[str]:
+        """The texts to encode, one per text."""
+        ...
+
+
 def noise(ids: Iterable[str], width: int, key: int) -> NDArray[np.float32]:
     """Standard normal numbers, ``width`` for each record, that follow from the key and its id alone."""
     return drawn(ids, width, key, lambda source, row: source.standard_normal(out=row, dtype=np.float32))
+
+
+def laplace_noise(ids: Iterable[str], width: int, key: int) -> NDArray[np.float32]:
+    """Laplace numbers of scale 1, ``width`` for each record: the difference of two exponential ones."""
+    spare = np.empty(width, dtype=np.float32)
+
+    def draw(source: np.random.Generator, row: NDArray[np.float32]) -> None:
+        source.standard_exponential(out=row, dtype=np.float32)
+        row -= source.standard_exponential(out=spare, dtype=np.float32)
+
+    return drawn(ids, width, key, draw)
 
 
 def drawn(
@@ -151,6 +174,13 @@ def dense(vectors: Vectors, what: str) -> NDArray[np.float32]:
     if not isinstance(vectors, np.ndarray):
         raise CannotMeasureError(f"not applicable: {what} would fill sparse vectors")
     return vectors
+
+
+def check_finite(rows: NDArray[np.float32], name: str) -> NDArray[np.float32]:
+    """The rows of the defense ``name``, none of them with NaN or an infinite number."""
+    if not np.isfinite(rows).all():
+        raise CannotMeasureError(f"the defense '{name}' was given vectors that hold NaN or infinite values")
+    return rows
 
 
 def check_dimension(name: str, fitted: int, vectors: Vectors) -> None:

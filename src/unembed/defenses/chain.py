@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Sequence
 import numpy as np
 from scipy.sparse import csr_matrix, issparse, vstack
 
-from unembed.defenses.base import Defense, Invertible, Owned, Sized, with_key
+from unembed.defenses.base import CleansTexts, Defense, Invertible, Owned, Sized, with_key
 from unembed.encoders.base import Vectors
 from unembed.errors import UsageError
 from unembed.seeds import seed_for
@@ -34,7 +34,11 @@ class Chain:
         ids: Sequence[str] | None = None,
         done: Container[int] = (),
     ) -> Chain:
-        """Learn from all vectors the owner holds; steps whose place is in ``done`` have learnt and keep their keys."""
+        """Learn from all vectors the owner holds, and from what they were made of: texts that are clean already.
+
+        Steps whose place is in ``done`` have learnt before and keep their keys.
+        """
+        self.cleaners()
         names = [str(row) for row in range(int(vectors.shape[0]))] if ids is None else ids
         for place, step in enumerate(self.steps):
             if place not in done:
@@ -48,6 +52,22 @@ class Chain:
     def with_key(self, key: int) -> Chain:
         """What was learnt, under another key: what an adversary holds who knows everything but the owner's."""
         return Chain([with_key(step, _key_of(step, place, key)) for place, step in enumerate(self.steps)], self.names)
+
+    def cleaners(self) -> list[CleansTexts]:
+        """The steps that change texts, which must be the first: behind another step there are no texts any more."""
+        kinds = [isinstance(step, CleansTexts) for step in self.steps]
+        leading = kinds.index(False) if False in kinds else len(kinds)
+        if any(kinds[leading:]):
+            late = self.steps[kinds.index(True, leading)]
+            raise UsageError(f"the defense '{late.facts.name}' changes texts: it must come before those on vectors")
+        return [step for step in self.steps[:leading] if isinstance(step, CleansTexts)]
+
+    def clean(self, texts: Sequence[str]) -> list[str]:
+        """The texts as they are to be encoded."""
+        cleaned = list(texts)
+        for step in self.cleaners():
+            cleaned = step.clean(cleaned)
+        return cleaned
 
     def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
         """What is stored for these records."""

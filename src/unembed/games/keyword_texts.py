@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.substitution import contains_keyword, noun_like, substitute, substitute_at
-from unembed.corpora.words import build_vocabulary, words
+from unembed.corpora.words import at_even_steps, build_vocabulary, telling_words, words
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import IntArray, Material
@@ -29,8 +29,6 @@ FEWEST = 2
 NOUNS = "nouns"
 #: Fewer texts with a word, or without it, and no balanced test set can be made.
 MIN_POSITIVES = 5
-#: Words in a larger share of the adversary's texts say too little to be proposed.
-MOST_COMMON = 0.2
 CANDIDATES = 400
 
 
@@ -284,28 +282,19 @@ def _digest(vectors: Vectors, row: int) -> bytes:
     return bytes(one.indices.tobytes() + one.data.tobytes())
 
 
-def telling_words(known: Corpus, *, min_count: int, language: str = "en") -> list[str]:
-    """Content words of the adversary's texts that are not in too many of them, the most frequent first."""
-    vocabulary = build_vocabulary(known.texts, size=20_000, min_count=min_count, language=language)
-    shares = vocabulary.document_counts / max(len(known), 1)
-    found = zip(vocabulary.words, vocabulary.content, shares, strict=True)
-    return [word for word, content, share in found if content and share <= MOST_COMMON and len(word) >= 3]
-
-
 def propose_keywords(adversary: Corpus, target: Corpus, count: int) -> tuple[str, ...]:
     """Keywords for a collection that comes without a list, each frequent enough on both sides to be measured.
 
     They are taken at even steps over the frequency ranks, so that the question is not only about the most common words.
     """
-    usable = [word for word in telling_words(adversary, min_count=MIN_POSITIVES) if not word.isdigit()][:CANDIDATES]
+    usable = [word for word in telling_words(adversary.texts, min_count=MIN_POSITIVES) if not word.isdigit()][
+        :CANDIDATES
+    ]
     if not usable:
         return ()
     yes = contains_keyword(target.texts, usable).sum(axis=0)
     enough = [w for w, y in zip(usable, yes, strict=True) if 2 * MIN_POSITIVES <= y <= len(target) - 2 * MIN_POSITIVES]
-    if len(enough) <= count:
-        return tuple(enough)
-    steps = np.linspace(0, len(enough) - 1, count).round().astype(int)
-    return tuple(enough[i] for i in steps)
+    return at_even_steps(enough, count)
 
 
 class WordsGame(Parametrised):

@@ -19,7 +19,7 @@ import numpy as np
 from pydantic import Field
 
 from unembed.corpora.corpus import Corpus
-from unembed.corpora.personal import ACCOUNT, CARD, E_MAIL, KINDS, PERSON, PHONE, holds_personal
+from unembed.corpora.personal import ACCOUNT, CARD, E_MAIL, KINDS, PERSON, PHONE, holds_personal, kind_name
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Options, Question, Refused
 from unembed.games.base import Deal, GameFacts, IntArray, Material
@@ -85,7 +85,7 @@ class PersonalGame(KeywordGame):
         if kinds:
             yield Question(cls(**{"samples": options.samples, **given, "keywords": kinds}))
             return
-        told = ", ".join(f"{_label(kind)} {int(counts[0][c]):,}" for c, kind in enumerate(asked))
+        told = ", ".join(f"{kind_name(kind)} {int(counts[0][c]):,}" for c, kind in enumerate(asked))
         yield Refused("personal", f"fewer than {FEWEST} target texts hold any one kind of personal data ({told})")
 
     def seat(self, adversary: Adversary, known: Corpus, others: Sequence[Adversary]) -> Adversary | str:
@@ -107,7 +107,7 @@ class PersonalGame(KeywordGame):
     @property
     def subject(self) -> str | None:
         """The kinds asked about."""
-        named = [_label(kind) for kind in self.keywords]
+        named = [kind_name(kind) for kind in self.keywords]
         return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} or {named[-1]}" if named else None
 
     def queries(self, known: Corpus, adversary: Adversary, seed: int) -> list[str]:
@@ -118,7 +118,7 @@ class PersonalGame(KeywordGame):
         """Training rows for the adversary; balanced test sets for the judge."""
         if not self.keywords:
             raise UsageError("the game 'personal' needs kinds of personal data, or an audit that finds them")
-        labels = tuple(_label(kind) for kind in self.keywords)
+        labels = tuple(kind_name(kind) for kind in self.keywords)
         training = self._own_texts(material.known, material.seed)
         check_training(training)
         dealt = knowledge_of(material, training, labels)
@@ -151,8 +151,3 @@ class PersonalGame(KeywordGame):
             rows.append(np.concatenate([yes[:half], no[:half]]).astype(np.int64))
         labels = tuple(held[own, column] for column, own in enumerate(rows))
         return Training(list(known.texts), tuple(rows), labels, held.mean(axis=0))
-
-
-def _label(kind: str) -> str:
-    """What a kind is called: its name without the form."""
-    return kind.partition("=")[0].strip()

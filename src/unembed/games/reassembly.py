@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.substitution import contains_keyword
+from unembed.corpora.words import telling_words
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Question, Refused
@@ -32,7 +33,6 @@ from unembed.games.keyword_texts import (
     check_training,
     knowledge_of,
     rows_of,
-    telling_words,
 )
 from unembed.games.rows import hold_back
 from unembed.metrics.classes import macro_recall
@@ -110,7 +110,7 @@ class ReassemblyGame(WordsGame):
         """The user's words, each once; else the most frequent telling words of the adversary's texts."""
         if self.keywords:
             return tuple(dict.fromkeys(word.strip().lower() for word in self.keywords))
-        return tuple(telling_words(known, min_count=2, language=self.language)[: self.propose])
+        return tuple(telling_words(known.texts, min_count=2, language=self.language)[: self.propose])
 
     def deal(self, material: Material) -> Deal[KeywordKnowledge, ReassemblyTruth]:
         """Training rows of every word, and all vectors: which texts hold a word is for the adversary to find out."""

@@ -14,8 +14,6 @@ import numpy as np
 from unembed.attacks import ATTACKS
 from unembed.attacks.base import SomeAttack
 from unembed.corpora.corpus import Corpus
-from unembed.defenses.base import digest_id
-from unembed.defenses.chain import Transform, unchanged
 from unembed.encoders.base import Encoder, Vectors
 from unembed.encoders.cache import inside
 from unembed.errors import UnembedError, place_of
@@ -27,7 +25,7 @@ from unembed.games.play import Play, play, status_of
 from unembed.games.threat import Adversary, Capability
 from unembed.results.identity import CellIdentity
 from unembed.results.schema import CellRecord, Cost, Detects, Finding, Floor, Sample, Slice, Trust
-from unembed.runner.defended import transforms_of
+from unembed.runner.defended import Passage, passages_of
 from unembed.runner.encoder_recipe import encoder_of_run
 from unembed.runner.lineup import make_lineup
 from unembed.runner.masking import UNSEEN, mask
@@ -37,8 +35,6 @@ from unembed.sealed import seal
 from unembed.seeds import generator, seed_for
 from unembed.strict import Strict
 from unembed.writing import write_atomically
-
-Encode = Callable[[Sequence[str]], Vectors]
 
 
 class CellResult(Strict):
@@ -168,25 +164,25 @@ def _material(task: Task) -> Material:
     identity, work = task.cell.identity, Path(task.work)
     known = load_corpus(work / f"{identity.known}.parquet", identity.known_fingerprint)
     target = load_corpus(work / "target.parquet", identity.target_fingerprint)
-    known_vectors, target_vectors = load_vectors(work / identity.known), load_vectors(work / "target")
     encode = _answers(work, identity.adversary)
+    rows = None
     if identity.pairs is not None:
         rows = np.sort(generator(identity.seed, "pairs").permutation(len(known))[: identity.pairs])
-        known, known_vectors = known.select(rows), known_vectors[rows]
-    stored, held = transforms_of(identity, work)
+        known = known.select(rows)
+    stored, held = passages_of(identity, work)
     adversary = adversary_of(identity)
     material = Material(
         target=target,
         known=known,
-        target_vectors=stored(target_vectors, target.ids),
-        known_vectors=(stored if adversary.inside and identity.adaptive else held)(known_vectors, known.ids),
-        encode=_behind(encode, held),
+        target_vectors=stored.side("target", target),
+        known_vectors=(stored if adversary.inside and identity.adaptive else held).side(identity.known, known, rows),
+        encode=held.behind(encode),
         adversary=adversary,
         seed=task.cell.deal_seed,
         groups=target.column(identity.group) if identity.group else None,
-        encode_target=_behind(encode, stored),
+        encode_target=stored.behind(encode),
         encoder=_weights(task, work),
-        lineup=_lineup(task, work, known, int(target_vectors.shape[1]), stored, held),
+        lineup=_lineup(task, work, known, stored, held),
         seen=load_seen(work / "target"),
         training=load_training(work),
     )
@@ -199,25 +195,19 @@ def adversary_of(identity: CellIdentity) -> Adversary:
     return Adversary(identity.adversary, identity.adversary, "", held)
 
 
-def _lineup(task: Task, work: Path, known: Corpus, dimension: int, stored: Transform, held: Transform) -> Lineup | None:
+def _lineup(task: Task, work: Path, known: Corpus, stored: Passage, held: Passage) -> Lineup | None:
     """The other encoders, for the game that asks which one it was; the adversary fits on the texts it knows."""
     identity = task.cell.identity
     if not _facts(identity).needs_lineup:
         return None
     given = identity.game.params.get("candidates")
     candidates = [str(name) for name in given] if isinstance(given, list) else []
+    dimension = int(load_vectors(work / "target").shape[1])
     found = make_lineup(work, task.encoder, identity.encoder, dimension, candidates, known.texts)
     if not identity.transforms:
         return found
-    others = {title: _behind(encode, held) for title, encode in found.others.items()}
-    return replace(found, others=others, stored={t: _behind(e, stored) for t, e in found.others.items()})
-
-
-def _behind(encode: Encode, transform: Transform) -> Encode:
-    """Texts encoded and then transformed; they have no place in the store, so their own digest stands for their id."""
-    if transform is unchanged:
-        return encode
-    return lambda texts: transform(encode(texts), [digest_id(text) for text in texts])
+    others = {title: held.behind(encode) for title, encode in found.others.items()}
+    return replace(found, others=others, stored={t: stored.behind(e) for t, e in found.others.items()})
 
 
 def _weights(task: Task, work: Path) -> Encoder | None:

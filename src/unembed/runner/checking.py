@@ -12,6 +12,7 @@ from typing import Any
 
 from unembed.attacks import ATTACKS
 from unembed.defenses import DEFENSES
+from unembed.defenses.chain import Chain
 from unembed.encoders import ENCODERS, build_encoder
 from unembed.encoders.endpoint import EndpointEncoder
 from unembed.errors import MissingExtraError, UsageError
@@ -53,8 +54,8 @@ def _check_names(spec: AuditSpec) -> None:
         played = ATTACKS.get(attack).facts.game
         if played not in asked:
             raise UsageError(f"attack '{attack}' plays the game '{played}': add it to the games (--game {played})")
-    for defense in (step for steps in spec.chains for step in steps):
-        DEFENSES.get(defense.name)
+    for steps in spec.chains:
+        Chain([DEFENSES.get(step.name)(**step.params) for step in steps]).cleaners()
     if spec.asks_encoder:
         base = spec.encoder.name.partition(":")[0]
         ENCODERS.get(base if base in ENCODERS and spec.encoder.name not in ENCODERS else spec.encoder.name)

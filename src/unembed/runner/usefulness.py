@@ -16,7 +16,7 @@ from unembed.registry import source_digest
 from unembed.results.identity import digest_of
 from unembed.results.schema import UtilityScore
 from unembed.runner.cell import cause_of
-from unembed.runner.defended import by_variant, owners_chain
+from unembed.runner.defended import by_variant, owners_passage
 from unembed.runner.plan import Cell
 from unembed.runner.prepare import Sides
 from unembed.runner.spec import AuditSpec, UtilitySpec
@@ -45,7 +45,7 @@ def utility_key(spec: AuditSpec, sides: Sides, encoder: str, cells: Sequence[Cel
 def score_variants(spec: AuditSpec, sides: Sides, cells: Sequence[Cell], work: Path) -> list[UtilityScore]:
     """The tasks of an audit on its targets' vectors, plain and behind every defense that is attacked."""
     plain, target = load_vectors(work / "target"), sides.target
-    behind = {name: owners_chain(one, work).transform(plain, target.ids) for name, one in by_variant(cells).items()}
+    behind = {name: owners_passage(one, work).side("target", target) for name, one in by_variant(cells).items()}
     groups = target.column(spec.data.together) if spec.data.together else None
     return play_utility(target, plain, behind, spec.utility, seed=spec.seed, groups=groups, threads=spec.threads)
 

@@ -17,7 +17,7 @@ from scipy.sparse import hstack, issparse
 from unembed.attacks.base import check_attack_class
 from unembed.collections import Collection
 from unembed.defenses import DEFENSES
-from unembed.defenses.base import Invertible, Owned, Sized, check_defense_class, with_key
+from unembed.defenses.base import CleansTexts, Invertible, Owned, Sized, check_defense_class, with_key
 from unembed.encoders.base import EncoderCard
 from unembed.games.base import Lineup, Material
 from unembed.games.inversion import PieceGuess
@@ -72,7 +72,7 @@ def attack_checks() -> Iterator[Check]:
 def defense_checks() -> Iterator[Check]:
     """Every check of a defense class."""
     yield from (defense_contract, constructor_stores_parameters, defense_transforms)
-    yield from (defense_keys, defense_is_kept, defense_tells_its_size)
+    yield from (defense_keys, defense_is_kept, defense_tells_its_size, defense_cleans)
 
 
 def encoder_checks(texts: Sequence[str] | None = None) -> Iterator[Check]:
@@ -240,6 +240,22 @@ def defense_tells_its_size(defense: Any) -> None:
         require(back.shape == vectors.shape, f"{defense.__name__}: what is undone has another shape than the vectors")
         error = np.linalg.norm(back - vectors) / np.linalg.norm(vectors)
         require(bool(error < 0.9), f"{defense.__name__}: undone vectors are {error:.2f} off, no better than zeros")
+
+
+def defense_cleans(defense: Any) -> None:
+    """A defense on texts gives one text per text, the same in any company, and leaves vectors as they are."""
+    if not issubclass(defense, CleansTexts):
+        return
+    made: Any = defense(seed=2)
+    vectors, ids, owned = _to_defend()
+    texts = [*owned.texts[:20], "", "Write to anna.smith@example.org or call +44 20 7946 0018."]
+    cleaned = made.clean(texts)
+    right = len(cleaned) == len(texts) and all(isinstance(text, str) for text in cleaned)
+    require(right, f"{defense.__name__} does not give one text for each text")
+    alone = [made.clean([text])[0] for text in reversed(texts)][::-1]
+    require(cleaned == alone, f"{defense.__name__}: what becomes of a text depends on the other texts")
+    same = np.array_equal(np.asarray(made.fit(vectors, owned).transform(vectors, ids)), vectors)
+    require(same, f"{defense.__name__} changes texts and vectors: it can do one of the two")
 
 
 def _to_defend() -> tuple[Any, list[str], Owned]:
