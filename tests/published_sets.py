@@ -1,4 +1,4 @@
-"""Invented texts under the names and columns of published data sets: what a text is about can be told from its words."""
+"""Invented texts under the names and columns of published data sets: its words tell what a text is about."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Everything registered passes the public conformance suites."""
 
 import pytest
-from published_sets import write_published_sets
 
+from published_sets import write_published_sets
 from unembed.attacks import ATTACKS
 from unembed.encoders import build_encoder
 from unembed.games import GAMES

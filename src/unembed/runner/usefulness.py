@@ -140,7 +140,10 @@ def _challenges(encode: Encode | None, transforms: Mapping[str, Transform]) -> d
     def behind(transform: Transform) -> Encode:
         return lambda texts: transform(once(tuple(texts)), [digest_id(text) for text in texts])
 
-    return {None: lambda texts: once(tuple(texts)), **{name: behind(transform) for name, transform in transforms.items()}}
+    return {
+        None: lambda texts: once(tuple(texts)),
+        **{name: behind(transform) for name, transform in transforms.items()},
+    }
 
 
 def _of_task(

@@ -48,9 +48,7 @@ class CaseStudy(OwnTexts):
         values = [self.value(corpus.texts[i], corpus.column(self.columns[1])[i]) for i in fresh]
         what = f"column '{self.columns[1]}' of {corpus.name}"
         rows, classes = balanced(values, self.classes, self.texts, seed, what)
-        return labelled(
-            [corpus.texts[i] for i in fresh[rows]], [str(values[i]) for i in rows], classes, ASKED, seed
-        )
+        return labelled([corpus.texts[i] for i in fresh[rows]], [str(values[i]) for i in rows], classes, ASKED, seed)
 
     def value(self, text: str, label: object) -> str | None:
         """The class of a text; None: it is left out."""
@@ -76,8 +74,7 @@ class CaseStudy(OwnTexts):
 class SpliceSite(CaseStudy):
     """Is there a splice site in the middle of these twenty nucleotides?
 
-    Windows of three species with decoys, and of primates, half of them with a site. 4,000 windows of MiniLM take some 20
-    seconds to encode and 5 to learn from, in one thread.
+    Windows of three species with decoys, and of primates, half of them with a site.
     """
 
     facts: ClassVar[TaskFacts] = TaskFacts(
@@ -89,8 +86,8 @@ class SpliceSite(CaseStudy):
         requires=frozenset({"encoder"}),
         paper="pan2020",
         section="Appendix A, Figure 8a",
-        departures="Windows of primates and three other species stand in for HS3D. As many windows with a site as without "
-        "are learnt from, where the paper has one to ten.",
+        departures="Windows of primates and three other species stand in for HS3D. As many windows with a site as "
+        "without are learnt from, where the paper has one to ten.",
     )
     data = "splice_sites"
     columns = ("window20", "label")
@@ -104,17 +101,14 @@ class SpliceSite(CaseStudy):
 
 
 class Department(CaseStudy):
-    """Which of ten departments does a description belong to?
-
-    4,000 descriptions of ten words take some 25 seconds to encode with MiniLM and 5 to learn from, in one thread.
-    """
+    """Which of ten departments does a description belong to?"""
 
     facts: ClassVar[TaskFacts] = TaskFacts(
         name="department",
         title="Departments told from vectors",
         metric="accuracy",
-        metric_meaning="share of descriptions of which a perceptron of 200 sigmoid units tells from the vector which of "
-        "ten departments they belong to; each has as many",
+        metric_meaning="share of descriptions of which a perceptron of 200 sigmoid units tells from the vector which "
+        "of ten departments they belong to; each has as many",
         requires=frozenset({"encoder"}),
         paper="pan2020",
         section="Appendix A, Figure 8b",

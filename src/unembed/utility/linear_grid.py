@@ -1,9 +1,9 @@
 """The linear classifier of Corò 4.1.3: scikit-learn's ``SGDClassifier``, its settings chosen by a grid search.
 
 The grid holds two losses, three penalties, five strengths and four patiences: the number of epochs without progress on
-held-back rows after which training stops. Up to that epoch a training with little patience is one with more, so all four
-patiences are read off one training: 30 trainings per fold instead of 120, and held-back rows are scored without making an
-estimator each time. What is chosen and said is what ``GridSearchCV`` gives on the same rows.
+held-back rows after which training stops. Up to that epoch a training with little patience is one with more, so all
+four patiences are read off one training: 30 trainings per fold instead of 120, and held-back rows are scored without
+making an estimator each time. What is chosen and said is what ``GridSearchCV`` gives on the same rows.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ class _Traced(SGDClassifier):  # type: ignore[misc]
 class LinearGrid:
     """Chooses settings by macro-F1 in stratified folds, learns from all rows with them, and answers.
 
-    For n rows of d dimensions and k classes one training takes some 30 epochs of about 2·n·d·k floating-point operations,
-    one row after the other, and there are 30 per fold: n = 560, d = 384 and k = 8 take half a minute in one thread. Of
-    sparse rows only the entries count. Rows are divided by the mean length of those learnt from, which leaves unit vectors
-    as they are: steps of one size suit vectors of one size, and a defense that only changes the unit costs nothing.
+    For n rows of d dimensions and k classes one training takes some 30 epochs of about 4·n·d·k floating-point
+    operations, one row after the other, and there are 30 per fold. Of sparse rows only the entries count. Rows are
+    divided by the mean length of those learnt from, which leaves unit vectors as they are: steps of one size suit
+    vectors of one size, and a defense that only changes the unit costs nothing.
     """
 
     def __init__(self, seed: int, folds: int = 5) -> None:
@@ -171,9 +171,7 @@ def _answers(asked: Any, weights: Weights, classes: NDArray[Any]) -> NDArray[np.
     return np.asarray(classes[best], dtype=np.int64)
 
 
-def _one_by_one(
-    rows: Any, labels: IntArray, asked: Any, settings: Settings, seed: int
-) -> dict[int, NDArray[np.int64]]:
+def _one_by_one(rows: Any, labels: IntArray, asked: Any, settings: Settings, seed: int) -> dict[int, NDArray[np.int64]]:
     """The same with a training of its own for every patience."""
     made = {p: SGDClassifier(early_stopping=True, random_state=seed, n_iter_no_change=p, **settings) for p in PATIENCES}
     return {p: np.asarray(model.fit(rows, labels).predict(asked), dtype=np.int64) for p, model in made.items()}

@@ -1,12 +1,10 @@
-"""The category of a news article, told from its title, its first sentences or its whole text (Corò 4.1.3, Table 5.1)."""
+"""The category of a news article, told from its title, its first sentences or its text (Corò 4.1.3, Table 5.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
-
-import numpy as np
 
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.paragraphs import split_sentences
@@ -37,22 +35,21 @@ FEWEST = 20
 class NewsCategory(OwnTexts):
     """Eight categories with as many articles each; seven in ten articles are learnt from, the others asked about.
 
-    Texts are in lower case with single spaces. Of articles with the same title (answers to a post among them) one is taken,
-    since a title that was learnt from tells its category. 800 texts of MiniLM take some 25 seconds to encode and some 35 to
-    learn from, in one thread each; see ``LinearGrid`` for what learning costs.
+    Texts are in lower case with single spaces. Of articles with the same title (answers to a post among them) one is
+    taken, since a title that was learnt from tells its category. ``LinearGrid`` says what learning costs.
     """
 
     facts: ClassVar[TaskFacts] = TaskFacts(
         name="news-category",
         title="Categories of news told from vectors",
         metric="macro_f1",
-        metric_meaning="F1 of the category of a news article, told by a linear classifier from the vector of its title, "
-        "its first sentences or its text, averaged over the categories",
+        metric_meaning="F1 of the category of a news article, told by a linear classifier from the vector of its "
+        "title, its first sentences or its text, averaged over the categories",
         requires=frozenset({"encoder"}),
         paper="coro2022",
         section="4.1.3, Table 5.1",
-        departures="Public news stand in for the Italian newspaper, with fewer articles of each category than its 2,000. "
-        "Vectors are divided by the mean length of those learnt from.",
+        departures="Public news stand in for the Italian newspaper, with fewer articles of each category than its "
+        "2,000. Vectors are divided by the mean length of those learnt from.",
     )
 
     data: str = "news_reuters21578"
@@ -74,8 +71,8 @@ class NewsCategory(OwnTexts):
         rows, classes = balanced(values, self.classes, self.texts, seed, f"column 'category' of {news.name}")
         if len(rows) < FEWEST * len(classes):
             raise CannotMeasureError(
-                f"{news.name} has {len(rows) // len(classes)} articles of each of {len(classes)} categories, and at least "
-                f"{FEWEST} are needed: lower 'classes'"
+                f"{news.name} has {len(rows) // len(classes)} articles of each of {len(classes)} categories, and at "
+                f"least {FEWEST} are needed: lower 'classes'"
             )
         read = READ[self.part]
         texts = [read(titles[i], news.texts[i]) for i in fresh[rows]]

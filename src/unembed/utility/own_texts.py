@@ -1,7 +1,7 @@
-"""Tasks with published texts of their own: what the encoder, with the owner's defense, is good for beyond the collection.
+"""Tasks with published texts of their own: what the encoder, with the owner's defense, is good for elsewhere.
 
-Such a task reads a data set, has its texts encoded as the variant under test would hold them, learns the label from some of
-the vectors and is asked about the others.
+Such a task reads a data set, has its texts encoded as the variant under test would hold them, learns the label from
+some of the vectors and is asked about the others.
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ def first_of_each(keys: Sequence[str]) -> IntArray:
     return np.array(list(seen.values()), dtype=np.int64)
 
 
-def balanced(values: Sequence[str | None], classes: int, texts: int, seed: int, what: str) -> tuple[IntArray, list[str]]:
+def balanced(
+    values: Sequence[str | None], classes: int, texts: int, seed: int, what: str
+) -> tuple[IntArray, list[str]]:
     """As many rows of each of the most frequent values, at most ``texts`` in all, and the values.
 
     No more of each than the rarest of them has.
@@ -115,16 +117,12 @@ def balanced(values: Sequence[str | None], classes: int, texts: int, seed: int, 
     return np.sort(np.array(rows, dtype=np.int64)), sorted(chosen)
 
 
-def labelled(
-    texts: Sequence[str], values: Sequence[str], classes: Sequence[str], share: float, seed: int
-) -> Labelled:
+def labelled(texts: Sequence[str], values: Sequence[str], classes: Sequence[str], share: float, seed: int) -> Labelled:
     """A share of the texts of each class is asked about, the rest is learnt from."""
     index = {value: i for i, value in enumerate(classes)}
     labels = np.array([index[value] for value in values], dtype=np.int64)
     order = generator(seed, "parts").permutation(len(labels))
-    asked = [
-        own[: max(1, round(share * len(own)))] for c in range(len(classes)) for own in [order[labels[order] == c]]
-    ]
+    asked = [own[: max(1, round(share * len(own)))] for c in range(len(classes)) for own in [order[labels[order] == c]]]
     test = np.sort(np.concatenate(asked))
     rest = np.setdiff1d(np.arange(len(labels)), test)
     return Labelled(list(texts), labels, tuple(classes), ((rest, test),))

@@ -4,8 +4,8 @@ Recall is that of benchmarks for approximate search: a neighbour counts as found
 as the k-th nearest. Where the variant has more texts of the same similarity than places left, as vectors of few bits
 do, each of them gets its share of the places.
 
-Beside it stand the order of the neighbours, the rank correlation of all similarities, and the same for queries that were
-not defended: somebody may search a defended store with a vector as the encoder made it.
+Beside it stand the order of the neighbours, the rank correlation of all similarities, and the same for queries that
+were not defended: somebody may search a defended store with a vector as the encoder made it.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _rank_correlation(plain: Vectors, queries: Vectors, variant: Vectors, asked:
     ranks = []
     for first, second in ((plain, plain), (queries, variant)):
         similar = _similar(first, second, asked)[others].reshape(len(asked), -1)
-        found = rankdata(similar, axis=1)
+        found = rankdata(np.round(similar / TIE), axis=1)
         ranks.append(found - found.mean(axis=1, keepdims=True))
     true, kept = ranks
     lengths = np.linalg.norm(true, axis=1) * np.linalg.norm(kept, axis=1)

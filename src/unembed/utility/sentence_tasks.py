@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unembed.corpora.published import data_file
+from unembed.corpora.published import DATA_VARIABLE, data_file
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UnknownNameError
 from unembed.games.base import Detail, IntArray, Scores
@@ -30,7 +30,7 @@ FEWEST = 100
 
 @dataclass(frozen=True)
 class SentenceSet:
-    """One of the four: its file, the columns with the texts, and whether it comes with parts to learn from and to ask."""
+    """One of the four: its file, the columns with the texts, and whether a part to ask about comes with it."""
 
     file: str
     texts: tuple[str, ...]
@@ -48,24 +48,23 @@ SETS = {
 class SentenceTasks(Parametrised):
     """Is an opinion good or bad, what is asked for, is a sentence a judgement, do two sentences say the same?
 
-    TREC and MSRP come with the part that is asked about; of MPQA and SUBJ every text is asked about once, in ten folds. Of
-    two sentences the classifier gets |u - v| and u * v side by side. ``texts`` limits the texts, or pairs, of each set; of
-    those that come in parts both are cut alike. With 1,000 of each MiniLM takes some 25 seconds to encode 5,000 sentences
-    and the classifiers some 15, in one thread: fitting one of n rows, d columns and k classes is some 100 products of
-    2·n·d·k floating-point operations, five times per fold or part.
+    TREC and MSRP come with the part that is asked about; of MPQA and SUBJ every text is asked about once, in ten folds.
+    Of two sentences the classifier gets |u - v| and u * v side by side. ``texts`` limits the texts, or pairs, of each
+    set; of those that come in parts both are cut alike. Learning takes up to 200 steps of 4·n·d·k floating-point
+    operations for n rows, d columns and k classes, once per fold and four times for the penalty.
     """
 
     facts: ClassVar[TaskFacts] = TaskFacts(
         name="sentence-tasks",
         title="MPQA, TREC, SUBJ and MSRP told from vectors",
         metric="mean_accuracy",
-        metric_meaning="share of sentences, or pairs of them, whose label is told from the vector by logistic regression, "
-        "averaged over four published tasks",
+        metric_meaning="share of sentences, or pairs of them, whose label is told from the vector by logistic "
+        "regression, averaged over four published tasks",
         requires=frozenset({"encoder"}),
         paper="song2020",
         section="7",
-        departures="The paper names no features for pairs and no penalty; here the usual |u - v| and u * v, and a penalty "
-        "chosen on a fifth of the rows that are learnt from, once for each set.",
+        departures="The paper names no features for pairs and no penalty; here the usual |u - v| and u * v, and a "
+        "penalty chosen on a fifth of the rows that are learnt from, once for each set.",
     )
 
     texts: int = 1_000
@@ -78,8 +77,8 @@ class SentenceTasks(Parametrised):
         missing = [file.name for file in self.files() if not file.is_file()]
         if len(missing) > 1:
             raise CannotMeasureError(
-                f"data sets {', '.join(missing)} are not in {self.files()[0].parent}: name the folder that holds them in "
-                "UNEMBED_DATA"
+                f"data sets {', '.join(missing)} are not in {self.files()[0].parent}: name the folder that holds them "
+                f"in {DATA_VARIABLE}"
             )
         right = [self._told(name, encode, material.seed) for name in names]
         which = np.repeat(np.eye(len(names)), [len(rows) for rows in right], axis=0)
@@ -132,7 +131,10 @@ def parted(labels: Sequence[str], test: Sequence[bool] | None, texts: int, seed:
     asked = np.zeros(len(labels), dtype=bool) if test is None else np.asarray(test)
     rows = np.sort(
         np.concatenate(
-            [rng.permutation(part)[: round(share * len(part))] for part in (np.flatnonzero(~asked), np.flatnonzero(asked))]
+            [
+                rng.permutation(part)[: round(share * len(part))]
+                for part in (np.flatnonzero(~asked), np.flatnonzero(asked))
+            ]
         )
     ).astype(np.int64)
     classes, numbers = np.unique(np.asarray(labels)[rows], return_inverse=True)
