@@ -35,7 +35,7 @@ class Scale:
 
 
 SCALES = by_size(
-    Scale(("invented",), 72, 3, 300),
+    Scale(("invented",), 48, 2, 300),
     Scale(("news_reuters21578",), 560, 8, 10_000),
     Scale(("news_reuters21578", "news_20newsgroups"), 16_000, 8, 150_000),
 )

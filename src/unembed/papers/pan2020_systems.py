@@ -16,7 +16,7 @@ from unembed.seeds import generator, seed_for
 from unembed.utility.case_studies import CaseStudy, Department, SpliceSite
 
 NAMES: Names = {HEADLINE: "accuracy", "macro_f1": "macro-F1"}
-TEXTS = by_size(200, 1_500, 40_000)
+TEXTS = by_size(200, 800, 40_000)
 #: The paper's names of its two systems.
 SYSTEMS: dict[str, type[CaseStudy]] = {"Genome": SpliceSite, "Medical": Department}
 
