@@ -57,6 +57,18 @@ def test_without_an_encoder_there_is_nothing_to_score(name, data):
 
 
 @pytest.mark.parametrize(
+    ("encode", "says"),
+    [
+        (lambda texts: np.full((len(texts), 4), np.nan), "NaN"),
+        (lambda texts: np.ones((len(texts) - 1, 4)), "199 vectors for 200 texts"),
+    ],
+)
+def test_vectors_that_can_t_be_used_are_refused(encode, says, data):
+    with pytest.raises(CannotMeasureError, match=says):
+        Department(texts=200).score(material(encode))
+
+
+@pytest.mark.parametrize(
     ("task", "error", "says"),
     [
         (NewsCategory(data="news"), UnknownNameError, "value of 'data'"),

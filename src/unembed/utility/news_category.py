@@ -54,7 +54,7 @@ class NewsCategory(OwnTexts):
 
     data: str = "news_reuters21578"
     part: str = "text"
-    texts: int = 800
+    texts: int = 560
     classes: int = 8
 
     def examples(self, seed: int) -> Labelled:

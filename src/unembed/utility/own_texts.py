@@ -19,6 +19,7 @@ from unembed.corpora.published import DATA_VARIABLE, data_file, read_data_set
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import IntArray, Scores
+from unembed.nn.features import check_vectors
 from unembed.params import Parametrised
 from unembed.seeds import generator
 from unembed.utility.base import Encode, TaskFacts, UtilityMaterial
@@ -65,12 +66,21 @@ class OwnTexts(Parametrised):
 
 def can_encode(material: UtilityMaterial) -> Encode:
     """The encoder with the owner's defense behind it; without one there is nothing to score."""
-    if material.challenge is None:
+    if (challenge := material.challenge) is None:
         raise CannotMeasureError(
             "not applicable: the task has texts of its own, and the encoder can't be asked, only its stored vectors "
             "are there"
         )
-    return material.challenge
+    made = challenge
+
+    def encode(texts: Sequence[str]) -> Vectors:
+        vectors = made(texts)
+        check_vectors(vectors)
+        if vectors.shape[0] != len(texts):
+            raise CannotMeasureError(f"there are {vectors.shape[0]} vectors for {len(texts)} texts")
+        return vectors
+
+    return encode
 
 
 def published(name: str, column: str, columns: Sequence[str] = ()) -> Corpus:
