@@ -231,7 +231,7 @@ def test_real_texts_are_told_better_than_by_guessing(task):
         pytest.skip(f"not in UNEMBED_DATA: {', '.join(missing)}")
     from sklearn.feature_extraction.text import HashingVectorizer
 
-    read = HashingVectorizer(analyzer="char", ngram_range=(2, 3), n_features=2**10)
+    read = HashingVectorizer(analyzer="char", ngram_range=(2, 3), n_features=2**7)
     encode = lambda texts: read.transform(texts).toarray().astype(np.float32)  # noqa: E731
     found = task.score(material(encode))
     blind = task.score(material(lambda texts: np.random.default_rng(0).standard_normal((len(texts), 8))))
