@@ -28,7 +28,11 @@ BASES = frozenset("ACGT")
 
 
 class CaseStudy(OwnTexts):
-    """Classes with as many texts each; a perceptron learns from three in four texts and is asked about the rest."""
+    """Classes with as many texts each; a perceptron learns from three in four texts and is asked about the rest.
+
+    Learning takes 30 epochs of 6·n·200·(d + k) floating-point operations for n vectors of d dimensions and k classes: a
+    second of one core for 3,000 of 384. Encoding 4,000 short texts with MiniLM takes 13 to 20.
+    """
 
     data: ClassVar[str]
     columns: ClassVar[tuple[str, str]]

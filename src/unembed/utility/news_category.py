@@ -36,7 +36,8 @@ class NewsCategory(OwnTexts):
     """Eight categories with as many articles each; seven in ten articles are learnt from, the others asked about.
 
     Texts are in lower case with single spaces. Of articles with the same title (answers to a post among them) one is
-    taken, since a title that was learnt from tells its category. ``LinearGrid`` says what learning costs.
+    taken, since a title that was learnt from tells its category. ``LinearGrid`` says what learning costs: 16
+    seconds of one core for 392 vectors of 384 dimensions, beside 26 to encode 560 texts with MiniLM.
     """
 
     facts: ClassVar[TaskFacts] = TaskFacts(
