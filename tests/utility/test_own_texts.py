@@ -217,8 +217,8 @@ REAL = pytest.mark.skipif(
 @pytest.mark.parametrize(
     "task",
     [
-        *(NewsCategory(data=data, texts=160, classes=4) for data in ("news_reuters21578", "news_20newsgroups")),
-        *(NewsCategory(data=data, texts=160, classes=4) for data in ("news_agnews_test", "italian_news_titles")),
+        *(NewsCategory(data=data, texts=320, classes=4) for data in ("news_reuters21578", "news_20newsgroups")),
+        *(NewsCategory(data=data, texts=320, classes=4) for data in ("news_agnews_test", "italian_news_titles")),
         SpliceSite(texts=400),
         Department(texts=400),
         SentenceTasks(texts=300),
@@ -231,7 +231,7 @@ def test_real_texts_are_told_better_than_by_guessing(task):
         pytest.skip(f"not in UNEMBED_DATA: {', '.join(missing)}")
     from sklearn.feature_extraction.text import HashingVectorizer
 
-    read = HashingVectorizer(analyzer="char", ngram_range=(2, 3), n_features=2**7)
+    read = HashingVectorizer(analyzer="char", ngram_range=(2, 3), n_features=2**8)
     encode = lambda texts: read.transform(texts).toarray().astype(np.float32)  # noqa: E731
     found = task.score(material(encode))
     blind = task.score(material(lambda texts: np.random.default_rng(0).standard_normal((len(texts), 8))))
