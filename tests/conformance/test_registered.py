@@ -2,6 +2,7 @@
 
 import pytest
 
+from published_sets import write_published_sets
 from unembed.attacks import ATTACKS
 from unembed.encoders import build_encoder
 from unembed.games import GAMES
@@ -20,8 +21,18 @@ def test_attack(name, check):
 
 @pytest.mark.parametrize("check", list(utility_checks()), ids=lambda c: c.__name__)
 @pytest.mark.parametrize("name", UTILITY.names())
-def test_utility_task(name, check):
+def test_utility_task(name, check, made_up_data):
     check(UTILITY.get(name))
+
+
+@pytest.fixture(scope="module")
+def made_up_data(tmp_path_factory):
+    """Data sets of the names and columns that tasks read, where they look for them."""
+    folder = tmp_path_factory.mktemp("data")
+    write_published_sets(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UNEMBED_DATA", str(folder))
+        yield
 
 
 FITTED = {

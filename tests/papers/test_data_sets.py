@@ -37,7 +37,7 @@ PROCEDURES = """<ICD10PCS.tabular><pcsTable>
 </ICD10PCS.tabular>"""
 REUTERS = """<!DOCTYPE lewis SYSTEM "lewis.dtd">
 <REUTERS TOPICS="NO" OLDID="5" NEWID="1"><PEOPLE></PEOPLE><TEXT TYPE="BRIEF"><TITLE>SHORT</TITLE>none</TEXT></REUTERS>
-<REUTERS TOPICS="YES" OLDID="6" NEWID="2"><PEOPLE><D>nobody</D><D>no-one</D></PEOPLE>
+<REUTERS TOPICS="YES" OLDID="6" NEWID="2"><TOPICS><D>tin</D></TOPICS><PEOPLE><D>nobody</D><D>no-one</D></PEOPLE>
 <TEXT><TITLE>LONG</TITLE><BODY>Tin rose at Pot &lt;POT>.
  Reuter
 &#3;</BODY></TEXT></REUTERS>"""
@@ -74,7 +74,7 @@ ORIGINALS: dict[str, tuple[dict[str, str], list[dict[str, Any]]]] = {
     "medical_procedures": (
         {"data/icd10pcs_tables_2020.xml": PROCEDURES},
         [
-            {"description": f"Bypass Left Leg{device}, {approach} Approach"}
+            {"description": f"Bypass Left Leg{device}, {approach} Approach", "department": "Nerves"}
             for approach in ("Open", "External")
             for device in (" with Shunt", "")
         ],
@@ -93,7 +93,10 @@ ORIGINALS: dict[str, tuple[dict[str, str], list[dict[str, Any]]]] = {
     ),
     "splice_sites": (
         {"splice.csv": f"EI,  MADE-UP-1,   {SEQUENCE}\nN,MADE-UP-2,{'N' + SEQUENCE[1:]}\n"},
-        [{"window20": SEQUENCE[20:40], "clean": True}, {"window20": SEQUENCE[20:40], "clean": False}],
+        [
+            {"window20": SEQUENCE[20:40], "clean": True, "label": "EI"},
+            {"window20": SEQUENCE[20:40], "clean": False, "label": "N"},
+        ],
     ),
     "italian_crime_news": (
         {"italian_crime_news.csv": "id,url,text\n4,u,Piove ancora.\n5,u,\n"},
@@ -118,11 +121,19 @@ ORIGINALS: dict[str, tuple[dict[str, str], list[dict[str, Any]]]] = {
     ),
     "news_reuters21578": (
         {f"reut2-{n:03}.sgm": REUTERS for n in range(22)},
-        [{"text": "Tin rose at Pot <POT>.", "doc_id": 2, "people": ["nobody", "no-one"]}],
+        [
+            {
+                "text": "Tin rose at Pot <POT>.",
+                "doc_id": 2,
+                "people": ["nobody", "no-one"],
+                "title": "LONG",
+                "category": "tin",
+            }
+        ],
     ),
     "news_20newsgroups": (
         {f"20news-bydate-{'test' if n < 7_532 else 'train'}/misc.tin/{n}": POST for n in range(18_846)},
-        [{"text": "Tin is dear."}],
+        [{"text": "Tin is dear.", "title": "tin", "category": "misc.tin"}],
     ),
     "first_names": (
         {"names/male.txt": "Abe\n", "names/female.txt": "Zoe \n\n"},
@@ -199,7 +210,7 @@ def test_the_list_says_what_is_here_and_what_is_not(tmp_path: Path, capsys: pyte
     told = {each["name"]: each for each in json.loads(out)}
     assert set(told) == {"first_names", "news_20newsgroups", "news_reuters21578", "wikipedia_sentences"}
     assert told["first_names"]["here"]["rows"] == 2
-    assert told["news_20newsgroups"]["here"]["missing"] == ["text"]
+    assert told["news_20newsgroups"]["here"]["missing"] == ["text", "title", "category"]
     assert told["wikipedia_sentences"]["here"] is None
     assert "unembed data make wikipedia_sentences --from FOLDER" in shown
     assert "it lacks the columns text" in shown

@@ -3,13 +3,18 @@
 import numpy as np
 import pytest
 
+import unembed
+from published_sets import write_published_sets
 from unembed.corpora.generators import GENERATORS
+from unembed.defenses.base import digest_id
+from unembed.defenses.chain import unchanged
 from unembed.encoders import build_encoder
 from unembed.errors import CannotMeasureError
 from unembed.results.schema import UtilityScore, without_times
 from unembed.runner.prepare import read_sides
 from unembed.runner.spec import UtilitySpec, build_spec
 from unembed.runner.usefulness import play_utility
+from unembed.testing.toys import LeakyEncoder
 
 TASKS = [UtilitySpec(name="retrieval", k=5), UtilitySpec(name="column", column="topic")]
 
@@ -116,3 +121,76 @@ def test_a_spec_names_tasks_with_and_without_parameters_and_their_columns_are_re
     assert [(u.name, u.params) for u in spec.utility] == [("retrieval", {}), ("column", {"column": "topic"})]
     assert set(read_sides(spec).target.columns) == {"topic"}
     assert build_spec({"data": data}).utility == []
+
+
+@pytest.fixture
+def published(tmp_path, monkeypatch):
+    write_published_sets(tmp_path)
+    monkeypatch.setenv("UNEMBED_DATA", str(tmp_path))
+    return tmp_path
+
+
+OWN = [UtilitySpec(name="sentence-tasks", texts=100), UtilitySpec(name="department", texts=200)]
+
+
+@pytest.mark.usefixtures("published")
+def test_texts_of_a_task_are_encoded_once_and_defended_for_each_variant(world):
+    corpus, plain, _ = world
+    asked: list[tuple[str, ...]] = []
+    ids: list[str] = []
+
+    def encode(texts):
+        asked.append(tuple(texts))
+        return LeakyEncoder().encode(texts)
+
+    def hide(vectors, names):
+        ids.extend(names)
+        return np.zeros_like(vectors)
+
+    scores = play_utility(
+        corpus,
+        plain,
+        {"same": plain, "hidden": plain, "unmade": plain},
+        OWN,
+        seed=0,
+        groups=corpus.column("document"),
+        encode=encode,
+        transforms={"same": unchanged, "hidden": hide},
+    )
+    assert len(asked) == len(set(asked)) == 5
+    assert set(ids) == {digest_id(text) for texts in asked for text in texts}
+    for task in ("sentence-tasks", "department"):
+        whole, same, hidden = (of(scores, task, name) for name in (None, "same", "hidden"))
+        assert same.estimate == whole.estimate
+        assert same.loss.value == 0
+        assert hidden.loss.low > 0.1
+        assert "texts of its own" in whole.notes[0]
+        assert "only its stored vectors" in of(scores, task, "unmade").error
+
+
+def test_a_missing_data_set_costs_its_task_alone(world, tmp_path, monkeypatch):
+    corpus, plain, variants = world
+    monkeypatch.setenv("UNEMBED_DATA", str(tmp_path))
+    tasks = [OWN[1], TASKS[0]]
+    scores = play_utility(corpus, plain, variants, tasks, seed=0, encode=LeakyEncoder().encode)
+    assert "medical_procedures.parquet is not in" in of(scores, "department", None).error
+    assert of(scores, "retrieval", None).error is None
+
+
+def test_an_audit_scores_texts_that_its_collection_does_not_hold(published, tmp_path, monkeypatch):
+    monkeypatch.setenv("UNEMBED_DATA", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("UNEMBED_CACHE", str(tmp_path / "cache"))
+    asked = {
+        "texts": GENERATORS.get("messages")(120).texts,
+        "encoder": LeakyEncoder(),
+        "games": ["attribute"],
+        "attributes": {"half": [str(i % 2) for i in range(120)]},
+        "utility": [{"name": "sentence-tasks", "texts": 100, "only": "subj"}],
+        "defenses": [{"name": "gaussian", "scale": 20.0}],
+        "folder": tmp_path / "run",
+    }
+    assert all("utility_subj.parquet is not in" in score.error for score in unembed.audit(**asked).utility)
+    monkeypatch.setenv("UNEMBED_DATA", str(published))
+    plain, noisy = unembed.audit(**asked).utility
+    assert plain.estimate.low > 0.8
+    assert noisy.loss.low > 0.1

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from scipy.stats import spearmanr
 
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.generators import GENERATORS
@@ -116,3 +117,41 @@ def test_vectors_that_are_missing_or_broken_are_no_score(variant):
 def test_a_sparse_row_without_entries_is_a_text_like_no_other():
     plain = csr_matrix(np.where(np.arange(40)[:, None] % 8 == 0, 0, random(40, 6)))
     assert Retrieval(k=3).score(material(plain, plain)).point == 1
+
+
+def test_queries_that_are_not_defended_are_looked_for_as_well():
+    """A rotation keeps neighbours among defended vectors, and a plain query finds none of them."""
+    plain = random(300, 16)
+    turned = plain @ np.linalg.qr(random(16, 16, seed=2))[0]
+    found = Retrieval().score(material(plain, turned)).secondary
+    assert found["rank_correlation"].value > 0.999
+    assert found["recall_of_clean_queries"].value < 0.2
+    assert abs(found["rank_correlation_of_clean_queries"].value) < 0.3
+    little = Retrieval().score(material(plain, plain + 0.1 * random(300, 16, seed=3))).secondary
+    assert little["recall_of_clean_queries"].low > 0.7
+    assert little["ndcg_of_clean_queries"].low > 0.7
+    assert little["rank_correlation_of_clean_queries"].low > 0.9
+
+
+def test_a_clean_query_is_looked_for_by_hand():
+    plain, variant = random(50, 8), random(50, 8) + random(50, 8, seed=1)
+    unit = [v / np.linalg.norm(v, axis=1, keepdims=True) for v in (plain, variant)]
+    true, mixed = unit[0] @ unit[0].T, unit[0] @ unit[1].T
+    nearest = [[set(np.argsort(-np.where(np.arange(50) == i, -9, s[i]))[:5]) for i in range(50)] for s in (true, mixed)]
+    recall = np.mean([len(a & b) / 5 for a, b in zip(*nearest, strict=True)])
+    ranks = [spearmanr(np.delete(true[i], i), np.delete(mixed[i], i)).statistic for i in range(50)]
+    found = Retrieval(k=5).score(material(plain, variant)).secondary
+    assert found["recall_of_clean_queries"].value == pytest.approx(recall)
+    assert found["rank_correlation_of_clean_queries"].value == pytest.approx(np.mean(ranks))
+
+
+def test_plain_queries_of_another_dimension_are_not_applicable():
+    found = Retrieval().score(material(random(60, 12), random(60, 4))).secondary
+    for name in ("recall_of_clean_queries", "ndcg_of_clean_queries", "rank_correlation_of_clean_queries"):
+        assert np.isnan(found[name].value)
+        assert found[name].method == "not applicable"
+
+
+def test_similarities_that_are_all_alike_have_no_order():
+    found = Retrieval().score(material(random(60, 12), np.ones((60, 12), np.float32))).secondary
+    assert found["rank_correlation"].value == 0

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.metrics.estimate import LEVEL, Estimate, difference, interval, ratio
-from unembed.metrics.spread import IntArray, Rates, numbered, spread
+from unembed.metrics.spread import FloatArray, IntArray, Rates, numbered, spread
 
 
 def top_k_hits(scores: NDArray[np.floating], truth: IntArray, k: int) -> NDArray[np.bool_]:
@@ -27,6 +27,15 @@ def top_k_hits(scores: NDArray[np.floating], truth: IntArray, k: int) -> NDArray
 #: Mean over classes of correct / asked; sums are ``[..., 2 * classes]``: correct first, asked after. Classes nobody
 #: asked about don't count.
 macro_recall = Rates(lambda sums: (sums[..., : sums.shape[-1] // 2], sums[..., sums.shape[-1] // 2 :]))
+
+
+def f1_rows(said: IntArray, truth: IntArray, classes: int) -> FloatArray:
+    """One row per text for macro-F1: F1 of a class is twice what is right over how often it is said and asked about.
+
+    ``macro_recall`` of these rows is the mean of F1 over the classes that are said or asked about.
+    """
+    own, named = (np.eye(classes)[labels] for labels in (truth, said))
+    return np.hstack([2 * own * named, own + named])
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -11,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import unembed
+from unembed.corpora import published
 from unembed.corpora.corpus import Corpus
 from unembed.errors import DataError, UnembedError, UnknownNameError
 from unembed.papers.base import Conditions
@@ -67,25 +66,19 @@ def data_sets() -> dict[str, DataSet]:
 
 
 def data_folder(conditions: Conditions) -> Path:
-    """The folder of data sets: given, else ``UNEMBED_DATA``, else the one shared beside a checkout."""
-    if conditions.data is not None:
-        return conditions.data
-    if os.environ.get("UNEMBED_DATA"):
-        return Path(os.environ["UNEMBED_DATA"]).expanduser()
-    return Path(unembed.__file__).resolve().parents[2].parent / "shared" / "data"
+    """The folder of data sets: given, else where they are looked for."""
+    return published.data_folder(conditions.data)
 
 
 def read(conditions: Conditions, name: str, column: str, columns: Sequence[str] = ()) -> Corpus:
     """One data set by name; a missing one is an error that says which file is wanted and where."""
-    from unembed.corpora.readers import read_corpus
-
-    path = data_folder(conditions) / f"{name}.parquet"
+    path = published.data_file(name, conditions.data)
     if not path.is_file():
         raise DataError(
             f"data set {name}.parquet is not in {path.parent}: 'unembed data' says where it comes from and makes it; "
             "name its folder with --data or UNEMBED_DATA, or try --size smoke, which needs no data"
         )
-    return read_corpus(path, column=column, columns=list(columns))
+    return published.read_data_set(name, column, columns, conditions.data)
 
 
 def look_up(data_set: DataSet, folder: Path) -> Found | None:

@@ -26,6 +26,8 @@ Rows = Iterator[dict[str, Any]]
 SENTENCES_PER_NOVEL = 750
 POSTS_PER_WRITER, SHORTEST_POST, LONGEST_POST = 60, 30, 2_000
 _ADULT = 18
+#: Groups that are one category, whatever stands behind the first dot.
+_BROAD = ("comp", "rec", "sci")
 _TEI = "{http://www.tei-c.org/ns/1.0}"
 
 
@@ -61,7 +63,7 @@ def blog(path: Path) -> Rows:
 def procedures(path: Path) -> Rows:
     """The ICD-10-PCS tables: a code is one label of each axis, its description those that say something."""
     for table in _xml(path).iter("pcsTable"):
-        operation = _text(_element(table, "axis[@pos='3']/label"))
+        system, operation = (_text(_element(table, f"axis[@pos='{place}']/label")) for place in (2, 3))
         for row in table.iter("pcsRow"):
             axes = [(_text(_element(axis, "title")), axis.findall("label")) for axis in row.iter("axis")]
             for labels in product(*(found for _, found in axes)):
@@ -70,7 +72,8 @@ def procedures(path: Path) -> Rows:
                 with_device = f" with {said.pop('Device')}" if "Device" in said else ""
                 approach = f", {said.pop('Approach')} Approach" if "Approach" in said else ""
                 qualified = "".join(f", {label}" for label in said.values())
-                yield {"description": f"{operation} {part[1]}{with_device}{qualified}{approach}"}
+                described = f"{operation} {part[1]}{with_device}{qualified}{approach}"
+                yield {"description": described, "department": system}
 
 
 def transcriptions(path: Path) -> Rows:
@@ -94,10 +97,10 @@ def splice_sites(path: Path) -> Rows:
     """Label, name and 60 nucleotides per line, the junction in the middle."""
     for line in _read(path).splitlines():
         if line.strip():
-            _, _, sequence = (part.strip() for part in line.split(","))
+            label, _, sequence = (part.strip() for part in line.split(","))
             if len(sequence) != 60:
                 raise ValueError("a sequence has 60 nucleotides")
-            yield {"window20": sequence[20:40], "clean": set(sequence) <= set("ACGT")}
+            yield {"window20": sequence[20:40], "clean": set(sequence) <= set("ACGT"), "label": label}
 
 
 def crime_news(path: Path) -> Rows:
@@ -117,22 +120,33 @@ def tagged_tokens(path: Path) -> Rows:
 
 
 def reuters(path: Path) -> Rows:
-    """Stories that have a body, with the people they are tagged with."""
+    """Stories that have a body, with the people they are tagged with, and the topic where there is just one."""
     for number, story in re.findall(r'<REUTERS [^>]*NEWID="(\d+)">(.*?)</REUTERS>', _read(path, "latin-1"), re.S):
         body = re.search(r"<BODY>(.*?)</BODY>", story, re.S)
         people = re.search(r"<PEOPLE>(.*?)</PEOPLE>", story, re.S)
         if body is not None and people is not None:
             text = re.sub(r"\s+Reuter\s*$", "", html.unescape(body[1]).rstrip("\x03\n "), flags=re.I)
-            yield {"text": text, "doc_id": int(number), "people": re.findall(r"<D>(.*?)</D>", people[1])}
+            title = " ".join(html.unescape("".join(re.findall(r"<TITLE>(.*?)</TITLE>", story, re.S))).split())
+            topics = re.findall(r"<D>(.*?)</D>", "".join(re.findall(r"<TOPICS>(.*?)</TOPICS>", story, re.S)))
+            yield {
+                "text": text,
+                "doc_id": int(number),
+                "people": re.findall(r"<D>(.*?)</D>", people[1]),
+                "title": title,
+                "category": topics[0] if len(topics) == 1 else None,
+            }
 
 
 def newsgroup_post(path: Path) -> Rows:
-    """A post without its header, the lines it quotes and its signature."""
-    _, _, body = _read(path, "latin-1").partition("\n\n")
+    """A post without its header, the lines it quotes and its signature; its subject, and what its group is about."""
+    head, _, body = _read(path, "latin-1").partition("\n\n")
+    subject = re.search(r"^Subject:(.*)$", head, re.M)
+    group, whole = path.parent.name, path.parent.name.partition(".")[0]
     body = re.split(r"^-- ?$", body, maxsplit=1, flags=re.M)[0]
     kept = [line for line in body.splitlines() if not re.match(r"\s*[>|:]|.*\bwrites:\s*$", line)]
     if text := "\n".join(kept).strip():
-        yield {"text": text}
+        title = "" if subject is None else " ".join(subject[1].split())
+        yield {"text": text, "title": title, "category": whole if whole in _BROAD else group}
 
 
 def first_names(path: Path) -> Rows:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from unembed.corpora.corpus import Corpus
+from unembed.defenses.base import digest_id
+from unembed.defenses.chain import Transform
 from unembed.encoders.base import Vectors
+from unembed.encoders.digests import file_digest
 from unembed.errors import CannotMeasureError
 from unembed.games.base import Scores
 from unembed.metrics.estimate import Estimate, undefined
@@ -17,6 +22,7 @@ from unembed.results.identity import digest_of
 from unembed.results.schema import UtilityScore
 from unembed.runner.cell import cause_of
 from unembed.runner.defended import by_variant, owners_passage
+from unembed.runner.encoder_recipe import can_be_asked, encoder_of_run
 from unembed.runner.plan import Cell
 from unembed.runner.prepare import Sides
 from unembed.runner.spec import AuditSpec, UtilitySpec
@@ -24,7 +30,10 @@ from unembed.runner.workspace import load_vectors
 from unembed.seeds import seed_for
 from unembed.strict import Strict
 from unembed.utility import UTILITY
-from unembed.utility.base import TaskFacts, UtilityMaterial
+from unembed.utility.base import Encode, ReadsFiles, TaskFacts, UtilityMaterial
+
+#: Sets of texts whose plain vectors are held at a time: no task has more of its own.
+_SETS_AT_ONCE = 4
 
 
 class UtilityResult(Strict):
@@ -39,15 +48,39 @@ def utility_key(spec: AuditSpec, sides: Sides, encoder: str, cells: Sequence[Cel
     tasks = [task.model_dump(mode="json") for task in spec.utility]
     sources = [source_digest(UTILITY.get(task.name), task.name) for task in spec.utility]
     chains = [[step.model_dump(mode="json") for step in one.transforms] for one in by_variant(cells).values()]
-    return digest_of([tasks, sources, chains, encoder, sides.target.fingerprint, spec.data.together, spec.seed])
+    read = [_files_of(task) for task in spec.utility]
+    return digest_of([tasks, sources, chains, read, encoder, sides.target.fingerprint, spec.data.together, spec.seed])
+
+
+def _files_of(asked: UtilitySpec) -> list[str | None]:
+    """Digests of a task's own data sets; one that is missing may be there the next time."""
+    task = UTILITY.get(asked.name)
+    if not issubclass(task, ReadsFiles):
+        return []
+    try:
+        files = task(**asked.params).files()
+    except Exception:  # parameters that no task can be made of are told of where it is scored
+        return []
+    return [file_digest(file) if file.is_file() else None for file in files]
 
 
 def score_variants(spec: AuditSpec, sides: Sides, cells: Sequence[Cell], work: Path) -> list[UtilityScore]:
     """The tasks of an audit on its targets' vectors, plain and behind every defense that is attacked."""
     plain, target = load_vectors(work / "target"), sides.target
-    behind = {name: owners_passage(one, work).side("target", target) for name, one in by_variant(cells).items()}
-    groups = target.column(spec.data.together) if spec.data.together else None
-    return play_utility(target, plain, behind, spec.utility, seed=spec.seed, groups=groups, threads=spec.threads)
+    ways = {name: owners_passage(one, work) for name, one in by_variant(cells).items()}
+    # What a cleaner makes of a task's own texts would have to be encoded anew, so such a variant has none.
+    chains = {name: way.chain for name, way in ways.items() if way.chain is not None and not way.chain.cleaners()}
+    return play_utility(
+        target,
+        plain,
+        {name: way.side("target", target) for name, way in ways.items()},
+        spec.utility,
+        seed=spec.seed,
+        groups=target.column(spec.data.together) if spec.data.together else None,
+        threads=spec.threads,
+        encode=(lambda texts: encoder_of_run(work).encode(texts)) if can_be_asked(work) else None,
+        transforms={name: chain.transform for name, chain in chains.items()},
+    )
 
 
 @dataclass(frozen=True)
@@ -68,6 +101,8 @@ def play_utility(
     seed: int,
     groups: Sequence[object] | None = None,
     threads: int = 1,
+    encode: Encode | None = None,
+    transforms: Mapping[str, Transform] = MappingProxyType({}),
 ) -> list[UtilityScore]:
     """Every task on the plain vectors and on each variant; what fails is recorded with its cause and the rest goes on.
 
@@ -79,6 +114,8 @@ def play_utility(
         seed: Of the run. All variants are scored on the same texts.
         groups: Texts that belong together.
         threads: Of products of matrices; another number may change the last bit of a score.
+        encode: The encoder, for tasks with texts of their own; None: it can't be asked.
+        transforms: What makes each variant of plain vectors. Such a task is not scored on a variant without.
     """
     from threadpoolctl import threadpool_limits
 
@@ -86,19 +123,40 @@ def play_utility(
         return [
             score
             for task in tasks
-            for score in _of_task(UtilityMaterial(corpus, plain, plain, groups), task, variants, seed)
+            for score in _of_task(
+                UtilityMaterial(corpus, plain, plain, groups), task, variants, _challenges(encode, transforms), seed
+            )
         ]
 
 
+def _challenges(encode: Encode | None, transforms: Mapping[str, Transform]) -> dict[str | None, Encode]:
+    """How further texts become plain vectors, and those of each variant: encoded once for all of them."""
+    if encode is None:
+        return {}
+    once = lru_cache(maxsize=_SETS_AT_ONCE)(encode)
+
+    def behind(transform: Transform) -> Encode:
+        return lambda texts: transform(once(tuple(texts)), [digest_id(text) for text in texts])
+
+    return {
+        None: lambda texts: once(tuple(texts)),
+        **{name: behind(transform) for name, transform in transforms.items()},
+    }
+
+
 def _of_task(
-    material: UtilityMaterial, asked: UtilitySpec, variants: Mapping[str, Vectors], seed: int
+    material: UtilityMaterial,
+    asked: UtilitySpec,
+    variants: Mapping[str, Vectors],
+    challenges: Mapping[str | None, Encode],
+    seed: int,
 ) -> list[UtilityScore]:
     facts = UTILITY.get(asked.name).facts
     seed = seed_for(seed, "utility", facts.name)
     material = replace(material, seed=seed)
-    plain = _play(asked, material, material.plain)
+    plain = _play(asked, material, material.plain, challenges.get(None))
     played: list[tuple[str | None, _Played]] = [(None, plain)]
-    played += [(name, _play(asked, material, vectors)) for name, vectors in variants.items()]
+    played += [(name, _play(asked, material, vectors, challenges.get(name))) for name, vectors in variants.items()]
     found = []
     for name, one in played:
         estimate = undefined() if one.scores is None else _value(facts, name, one.scores)
@@ -115,17 +173,17 @@ def _of_task(
                 secondary={} if one.scores is None else one.scores.secondary,
                 seed=seed,
                 seconds=one.seconds,
-                notes=_notes(one.scores, len(material.corpus)),
+                notes=_notes(facts, one.scores, len(material.corpus)),
                 error=one.error,
             )
         )
     return found
 
 
-def _play(asked: UtilitySpec, material: UtilityMaterial, vectors: Vectors) -> _Played:
+def _play(asked: UtilitySpec, material: UtilityMaterial, vectors: Vectors, challenge: Encode | None) -> _Played:
     started = time.perf_counter()
     try:
-        scores = UTILITY.get(asked.name)(**asked.params).score(material.of(vectors))
+        scores = UTILITY.get(asked.name)(**asked.params).score(material.of(vectors, challenge))
         if scores.point != scores.point:
             raise CannotMeasureError("the metric has no value on these texts")
     except KeyboardInterrupt:
@@ -152,8 +210,10 @@ def _loss(facts: TaskFacts, plain: Scores | None, variant: Scores | None, estima
     return replace(estimate, value=whole - estimate.value, low=whole - estimate.high, high=whole - estimate.low)
 
 
-def _notes(scores: Scores | None, texts: int) -> list[str]:
-    """How many texts a score rests on, where that is not all of them."""
-    if scores is None or len(scores.parts) == texts:
+def _notes(facts: TaskFacts, scores: Scores | None, texts: int) -> list[str]:
+    """How many texts a score rests on, where that is not all of the collection's."""
+    if scores is None:
         return []
-    return [f"scored on {len(scores.parts):,} of {texts:,} texts"]
+    if "encoder" in facts.requires:
+        return [f"scored on {len(scores.parts):,} texts of its own"]
+    return [] if len(scores.parts) == texts else [f"scored on {len(scores.parts):,} of {texts:,} texts"]

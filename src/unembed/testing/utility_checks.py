@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from unembed.encoders.base import Vectors
+from unembed.errors import CannotMeasureError
 from unembed.games.base import Scores
 from unembed.testing.checks import constructor_stores_parameters, require
 from unembed.testing.toys import LeakyEncoder, toy_corpus
-from unembed.utility.base import UtilityMaterial, UtilityTask, check_task_class
+from unembed.utility.base import Encode, UtilityMaterial, UtilityTask, check_task_class
 
 TaskClass = type[UtilityTask]
 
@@ -27,7 +30,7 @@ def utility_checks() -> Iterator[Callable[[TaskClass], None]]:
     """Every check of a task class, for test suites that want one test each."""
     yield from (task_contract, task_constructor_stores_parameters, task_gives_one_row_per_text, task_is_deterministic)
     yield from (task_leaves_its_material_alone, plain_vectors_score_as_stated, noise_scores_less)
-    yield task_takes_odd_vectors
+    yield from (task_takes_odd_vectors, without_encoder_it_says_so)
 
 
 def task_contract(task: TaskClass) -> None:
@@ -47,15 +50,17 @@ def task_constructor_stores_parameters(task: TaskClass) -> None:
 
 
 def task_gives_one_row_per_text(task: TaskClass) -> None:
-    """A score has a value, at most one row per text, and as many groups as rows."""
+    """A score has a value, at most one row per text, and as many groups as rows; texts of its own have no groups."""
     material = _material()
-    groups = [i // 2 for i in range(len(material.corpus))]
-    scores = _score(task, UtilityMaterial(material.corpus, material.plain, material.vectors, groups, material.seed))
+    own = "encoder" in task.facts.requires
+    scores = _score(task, replace(material, groups=[i // 2 for i in range(len(material.corpus))]))
     rows = len(scores.parts)
-    require(0 < rows <= len(material.corpus), f"{task.__name__} gives {rows} rows for {len(material.corpus)} texts")
+    most = rows if own else len(material.corpus)
+    require(0 < rows <= most, f"{task.__name__} gives {rows} rows for {len(material.corpus)} texts")
     require(bool(np.isfinite(scores.parts).all()), f"{task.__name__} gives NaN or infinite counts")
     require(bool(np.isfinite(scores.point)), f"{task.__name__} has no value on vectors that are good for everything")
-    require(scores.groups is not None and len(scores.groups) == rows, f"{task.__name__} loses the groups of its rows")
+    kept = own or (scores.groups is not None and len(scores.groups) == rows)
+    require(kept, f"{task.__name__} loses the groups of its rows")
 
 
 def task_is_deterministic(task: TaskClass) -> None:
@@ -91,21 +96,46 @@ def noise_scores_less(task: TaskClass) -> None:
 def task_takes_odd_vectors(task: TaskClass) -> None:
     """Sparse vectors, vectors of another width and vectors that are all the same are normal input."""
     material = _material()
-    odd = {
-        "sparse vectors": csr_matrix(material.plain),
-        "fewer dimensions": material.plain[:, :8],
-        "vectors of zeros": np.zeros_like(material.plain),
+    odd: dict[str, Callable[[Any], Vectors]] = {
+        "sparse vectors": csr_matrix,
+        "fewer dimensions": lambda plain: plain[:, :8],
+        "vectors of zeros": np.zeros_like,
     }
-    for name, vectors in odd.items():
-        found = _score(task, material.of(vectors)).point
+    for name, change in odd.items():
+        found = _score(task, material.of(change(material.plain), _encoding(change))).point
         require(bool(np.isfinite(found)), f"{task.__name__} has no value on {name}")
+
+
+def without_encoder_it_says_so(task: TaskClass) -> None:
+    """A task that needs the encoder says that there is none; others do without."""
+    material = replace(_material(), challenge=None)
+    try:
+        _score(task, material)
+    except CannotMeasureError:
+        require("encoder" in task.facts.requires, f"{task.__name__} needs an encoder and hides it")
+    else:
+        require("encoder" not in task.facts.requires, f"{task.__name__} requires an encoder and asks none")
 
 
 def _material(*, noise: float = 0.0) -> UtilityMaterial:
     corpus = toy_corpus(300)
     plain = LeakyEncoder().encode(corpus.texts)
-    drawn = np.random.default_rng(1).standard_normal(plain.shape).astype(np.float32)
-    return UtilityMaterial(corpus, plain, plain + np.float32(noise * plain.std()) * drawn, seed=7)
+
+    def change(vectors: Any) -> Vectors:
+        drawn = np.random.default_rng(1).standard_normal(vectors.shape).astype(np.float32)
+        changed: Vectors = vectors + np.float32(noise * vectors.std()) * drawn
+        return changed
+
+    return UtilityMaterial(corpus, plain, change(plain), seed=7, challenge=_encoding(change))
+
+
+def _encoding(change: Callable[[Any], Vectors]) -> Encode:
+    """Words and letters in threes, so that a text that is a single word can be read as well."""
+
+    def spelt(text: str) -> str:
+        return " ".join([text, *(text[i : i + 3] for i in range(len(text) - 2))])
+
+    return lambda texts: change(LeakyEncoder().encode([spelt(text) for text in texts]))
 
 
 def _columns(task: TaskClass) -> dict[str, Any]:

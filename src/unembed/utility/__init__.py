@@ -10,6 +10,10 @@ UTILITY: Registry[type[UtilityTask]] = Registry(
     {
         "retrieval": "unembed.utility.retrieval:Retrieval",
         "column": "unembed.utility.column:Column",
+        "news-category": "unembed.utility.news_category:NewsCategory",
+        "splice-site": "unembed.utility.case_studies:SpliceSite",
+        "department": "unembed.utility.case_studies:Department",
+        "sentence-tasks": "unembed.utility.sentence_tasks:SentenceTasks",
     },
     group="unembed.utility",
     check=check_task_class,

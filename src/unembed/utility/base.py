@@ -6,8 +6,9 @@ same texts. Both are ``Scores`` of a game, so the difference has a paired interv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from unembed.corpora.corpus import Corpus
@@ -16,8 +17,11 @@ from unembed.errors import CannotMeasureError
 from unembed.games.base import Scores
 from unembed.nn.features import check_vectors
 
-#: What a task looks at beside the vectors it scores.
-Need = Literal["texts", "columns", "plain vectors"]
+#: What a task looks at beside the vectors it scores; one that needs the encoder brings texts of its own.
+Need = Literal["texts", "columns", "plain vectors", "encoder"]
+
+#: Texts in, one vector per text out.
+Encode = Callable[[Sequence[str]], Vectors]
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,8 @@ class UtilityMaterial:
     """What a task is given: one row of ``plain`` and of ``vectors`` per text of the corpus.
 
     ``plain`` are the vectors as the encoder made them, ``vectors`` those to be scored: a variant of them, or the same.
-    ``groups`` are texts that belong together.
+    ``groups`` are texts that belong together. ``challenge`` makes vectors of further texts as the variant under test
+    would hold them, with the encoder and then the owner's defense; None where only stored vectors are there.
     """
 
     corpus: Corpus
@@ -54,6 +59,7 @@ class UtilityMaterial:
     vectors: Vectors
     groups: Sequence[object] | None = None
     seed: int = 0
+    challenge: Encode | None = None
 
     def __post_init__(self) -> None:
         for rows in (self.plain, self.vectors):
@@ -61,9 +67,9 @@ class UtilityMaterial:
             if rows.shape[0] != len(self.corpus):
                 raise CannotMeasureError(f"there are {rows.shape[0]} vectors for {len(self.corpus)} texts")
 
-    def of(self, vectors: Vectors) -> UtilityMaterial:
-        """The same for another variant of the vectors."""
-        return replace(self, vectors=vectors)
+    def of(self, vectors: Vectors, challenge: Encode | None = None) -> UtilityMaterial:
+        """The same for another variant of the vectors, and how further texts become such vectors."""
+        return replace(self, vectors=vectors, challenge=challenge)
 
 
 @runtime_checkable
@@ -77,6 +83,15 @@ class UtilityTask(Protocol):
 
     def score(self, material: UtilityMaterial) -> Scores:
         """One row of counts per text that is scored, the same texts whatever the vectors; more is better."""
+        ...
+
+
+@runtime_checkable
+class ReadsFiles(Protocol):
+    """A task with data sets of its own: scores are worked out again when one of the files changes."""
+
+    def files(self) -> Sequence[Path]:
+        """The files it reads, whether they are there or not."""
         ...
 
 

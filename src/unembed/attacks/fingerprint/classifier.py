@@ -15,11 +15,10 @@ from unembed.attacks.base import AttackFacts
 from unembed.encoders.base import Vectors
 from unembed.games.fingerprint import FingerprintGuess, FingerprintKnowledge
 from unembed.games.threat import Capability
-from unembed.nn.features import InputRows, Standardiser
-from unembed.nn.trained import Trained
+from unembed.nn.perceptron import SigmoidPerceptron
 
 
-class EncoderClassifier(Trained):
+class EncoderClassifier(SigmoidPerceptron):
     """(d-200-k) with sigmoid units. The paper names no more; Adam at 0.001, batches of 64, standardised inputs."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -34,37 +33,14 @@ class EncoderClassifier(Trained):
         "several vectors are judged by the sum of their log-probabilities.",
     )
 
-    hidden: int = 200
-    min_steps: int = 500
-
     def fit(self, knowledge: FingerprintKnowledge) -> Self:
         """Learn from vectors of every candidate."""
-        import torch
-        from torch import nn
-        from torch.nn import functional
-
-        self._start()
-        self.scaler_ = Standardiser().fit(knowledge.vectors)
-        inputs = InputRows(self.scaler_, knowledge.vectors, None, self.device_)
-        labels = torch.from_numpy(knowledge.labels).to(self.device_)
-        layers = (
-            nn.Linear(self.scaler_.width, self.hidden),
-            nn.Sigmoid(),
-            nn.Linear(self.hidden, len(knowledge.encoders)),
-        )
-        model = nn.Sequential(*layers).to(self.device_)
-
-        def loss_of(rows: NDArray[np.int64]) -> torch.Tensor:
-            return functional.cross_entropy(model(inputs[rows]), labels[torch.from_numpy(rows).to(self.device_)])
-
-        self._train(model, loss_of, len(labels))
+        self.learn(knowledge.vectors, knowledge.labels, len(knowledge.encoders))
         return self
 
     def run(self, vectors: Vectors) -> FingerprintGuess:
         """Log-probabilities of the candidates."""
-        import torch
-
-        return FingerprintGuess(torch.log_softmax(self._said(vectors).double(), dim=1).cpu().numpy())
+        return FingerprintGuess(self.log_probabilities(vectors))
 
     def hidden_layer(self, vectors: Any) -> NDArray[np.float64]:
         """What the hidden units say of each vector (Pan Fig. 9b)."""
