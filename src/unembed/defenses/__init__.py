@@ -7,7 +7,11 @@ from unembed.registry import Registry
 
 DEFENSES: Registry[type[Defense]] = Registry(
     "defense",
-    {"rounding": "unembed.defenses.rounding:Rounding", "gaussian": "unembed.defenses.gaussian:Gaussian"},
+    {
+        "rounding": "unembed.defenses.rounding:Rounding",
+        "gaussian": "unembed.defenses.gaussian:Gaussian",
+        "rotation": "unembed.defenses.rotation:Rotation",
+    },
     group="unembed.defenses",
     check=check_defense_class,
 )

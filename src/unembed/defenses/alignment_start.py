@@ -2,8 +2,8 @@
 
 Covariances leave open every sign and every mixture of directions that vary alike. Third moments do not: after each
 side is scaled to the same spread along its principal directions, the table E[x_i x_j x_k] of one side must be that of
-the other, turned. A few leading directions are tried with all their signs; what is settled there names pairs (i, j), and
-each pair gives one slice of the table, a vector that both sides see, so that more directions follow by Procrustes.
+the other, turned. A few leading directions are tried with all their signs; what is settled there names pairs (i, j),
+and each pair gives one slice of the table, a vector that both sides see, so that more directions follow by Procrustes.
 Directions whose variances differ much are not mixed with each other.
 
 Vectors whose directions are all symmetric, normal ones for instance, have no third moments: nothing can be found.
@@ -40,7 +40,9 @@ def start(ours: Rows, theirs: Rows) -> Matrix:
     their_values, their_axes = their_values[:count], their_axes[:, :count]
     table = third_moments(_spread(ours, values, axes))
     their_table = third_moments(_spread(theirs, their_values, their_axes))
-    alike = np.exp(-0.5 * np.square(np.log(their_values[:, None] / values) / MIXED))
+    # In units of the first, because the two sides may be scaled differently.
+    variances = (their_values / their_values[0])[:, None] / (values / values[0])
+    alike = np.exp(-0.5 * np.square(np.log(variances) / MIXED))
     turn = _turned(table, their_table, alike)
     return np.asarray(their_axes @ turn @ axes.T)
 
@@ -101,14 +103,15 @@ def agreement(table: Table, their_table: Table, turn: Matrix) -> float:
     """The cosine between our third moments and theirs, turned, over the directions that the turn knows."""
     count = len(turn)
     ours = table[:count, :count, :count]
-    seen = turn.T @ _through(their_table[:count, :count, :count], turn).reshape(count, -1)
+    seen = turn.T.astype(np.float32) @ _through(their_table[:count, :count, :count], turn).reshape(count, -1)
     lengths = float(np.linalg.norm(ours) * np.linalg.norm(seen))
     return float(ours.reshape(count, -1).ravel() @ seen.ravel()) / lengths if lengths else 0.0
 
 
-def _through(table: Table, turn: Matrix) -> Matrix:
+def _through(table: Table, turn: Matrix) -> Table:
     """The last two places of a table, turned."""
-    return np.asarray(turn.T @ (table @ turn))
+    narrow = turn.astype(np.float32)
+    return np.asarray(narrow.T @ (table @ narrow))
 
 
 def _best(scored: list[tuple[float, Matrix]]) -> list[Matrix]:

@@ -1,0 +1,106 @@
+"""Vectors behind a secret map, as an outsider attacks them: brought back first, without a pair.
+
+An outsider who knows that one map stands before all stored vectors does not learn from vectors of their own behind
+another such map, which would show nothing. They bring the stored vectors back (``defenses.alignment``) and attack what
+they get. Who is inside holds pairs behind the owner's own map and has no need of that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from unembed.artifacts.base import Json
+from unembed.defenses.alignment import Alignment, match_unpaired
+from unembed.defenses.chain import Transform
+from unembed.results.identity import CellIdentity
+from unembed.runner.defended import owners_chain, transforms_of
+from unembed.runner.encoder_recipe import artifacts_in
+from unembed.runner.workspace import load_corpus, load_vectors
+from unembed.seeds import seed_for
+
+#: Goes up when the way back is looked for in another way.
+VERSION = 1
+_ROTATION, _FIGURES = "rotation.npy", "alignment.json"
+
+
+@dataclass(frozen=True)
+class Ways:
+    """What the owner does to vectors, what the adversary does to their own, and what is to be said about it.
+
+    ``plain``: what stands before the owner's secret map, where there is one.
+    """
+
+    stored: Transform
+    held: Transform
+    plain: Transform | None = None
+    notes: tuple[str, ...] = ()
+
+
+def ways_of(identity: CellIdentity, work: Path, *, bring_back: bool) -> Ways:
+    """The transforms of a cell; ``bring_back``: the adversary undoes a secret map, if there is one, before the attack.
+
+    Only somebody who knows the defense meets its map: to others the vectors are just vectors.
+    """
+    stored, held = transforms_of(identity, work)
+    if not identity.transforms or not identity.adaptive or not owners_chain(identity, work).hides_map:
+        return Ways(stored, held)
+    plain = owners_chain(identity, work).before_map().transform
+    if not bring_back:
+        return Ways(stored, held, plain)
+    found = artifacts_in(work.parent).get(AlignmentRecipe(identity, work))
+    own = _before_map(identity, work)
+    note = (
+        "vectors mapped back without a pair; from either half of the adversary's texts they come out alike with a mean "
+        f"cosine of {found.confidence:.2f}"
+    )
+    return Ways(lambda vectors, ids: found.back(stored(vectors, ids)), own, plain, (note,))
+
+
+def _before_map(identity: CellIdentity, work: Path) -> Transform:
+    """What an adversary can do to their own vectors of all that the owner does before the secret map."""
+    chain = owners_chain(identity, work).with_key(seed_for(identity.seed, "defense", "adversary"))
+    return chain.before_map().transform
+
+
+@dataclass(frozen=True)
+class AlignmentRecipe:
+    """The way back through the secret map in the defense of a cell, found once for all its attacks."""
+
+    cell: CellIdentity
+    work: Path
+
+    @property
+    def identity(self) -> Mapping[str, Json]:
+        """The defense, the seed, whose texts, and the work folder, named after all that is encoded."""
+        steps: list[Json] = [step.model_dump(mode="json") for step in self.cell.transforms]
+        return {
+            "alignment": VERSION,
+            "defense": steps,
+            "seed": self.cell.seed,
+            "known": self.cell.known,
+            "texts": self.cell.known_fingerprint,
+            "of": self.work.name,
+        }
+
+    def make(self, place: Path) -> Alignment:
+        """Match the adversary's own vectors with all that are under attack; nothing is kept on the way."""
+        known, target = (load_corpus(self.work / f"{side}.parquet") for side in (self.cell.known, "target"))
+        own = _before_map(self.cell, self.work)(load_vectors(self.work / self.cell.known), known.ids)
+        stored = owners_chain(self.cell, self.work).transform(load_vectors(self.work / "target"), target.ids)
+        return match_unpaired(own, stored, seed=seed_for(self.cell.seed, "alignment"))
+
+    def save(self, made: Alignment, place: Path) -> None:
+        """The matrix, and the figures beside it."""
+        np.save(place / _ROTATION, made.rotation, allow_pickle=False)
+        figures = {"scale": made.scale, "confidence": made.confidence, "mutual": made.mutual}
+        (place / _FIGURES).write_text(json.dumps(figures), encoding="utf-8")
+
+    def load(self, place: Path) -> Alignment:
+        """What was saved."""
+        figures = json.loads((place / _FIGURES).read_text(encoding="utf-8"))
+        return Alignment(np.load(place / _ROTATION, allow_pickle=False), **figures)
