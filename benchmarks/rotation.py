@@ -4,9 +4,9 @@
     python benchmarks/rotation.py --public public.npy --stored same.npy mails.npy
 
 A file holds vectors (.npy) or one text per line (.txt, .txt.xz), which are encoded by the model in FOLDER: mean of the
-tokens, unit norm. Runs from a checkout with numpy, scipy, and for texts torch and transformers. For every number of pairs,
-and for every size of both sides, it prints how many of ``--asked`` recovered vectors come nearest to their own among
-``--among`` plain ones, and their mean cosine. No text is shown.
+tokens, unit norm. Runs from a checkout with numpy, scipy, and for texts torch and transformers. For every number of
+pairs, and for every size of both sides, it prints how many of ``--asked`` recovered vectors come nearest to their own
+among ``--among`` plain ones, and their mean cosine. No text is shown.
 """
 
 from __future__ import annotations
@@ -117,7 +117,8 @@ def show_pairs(plain: DenseVectors, numbers: list[int], options: argparse.Namesp
 def show_unpaired(name: str, public: DenseVectors, plain: DenseVectors, options: argparse.Namespace) -> None:
     """Without a pair, by the number of texts."""
     print(
-        f"\n{name}\n{'public':>8s} {'stored':>8s} {'own nearest':>12s} {'cosine':>8s} {'confidence':>11s} {'seconds':>8s}"
+        f"\n{name}\n{'public':>8s} {'stored':>8s} {'own nearest':>12s} {'cosine':>8s} "
+        f"{'confidence':>11s} {'seconds':>8s}"
     )
     done = set()
     for size in map(int, options.sizes.split(",")):

@@ -111,7 +111,8 @@ def _checked(vectors: Vectors, side: str) -> Rows:
 
 
 def _centred(rows: Rows) -> Rows:
-    return rows - rows.mean(axis=0, dtype=np.float64).astype(np.float32)
+    middle: Rows = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
+    return rows - middle
 
 
 def _refined(ours: Rows, theirs: Rows, seed: int, rounds: int, most: int) -> tuple[Matrix, float]:
