@@ -81,6 +81,23 @@ def test_who_is_inside_learns_from_pairs_behind_the_rotation(run: Run) -> None:
     assert not [note for f in found for note in f.notes if "mapped back" in note]
 
 
+def test_finding_nothing_is_no_proof_where_the_way_back_was_not_found(tmp_path: Path) -> None:
+    few = {"texts": texts(tmp_path, "few.txt", 240, 3), "rows": 240}
+    small = spec_for(
+        tmp_path,
+        data={"texts": few["texts"]},
+        external=few | {"texts": texts(tmp_path, "public.txt", 240, 4)},
+        games=["keyword"],
+        attacks=["keyword/svm"],
+        adversaries=["outsider"],
+        calibrate=True,
+    )
+    (found,) = [f for f in audit(small)[0].findings if f.adaptive]
+    assert found.status == "inconclusive"
+    assert found.doubt is not None
+    assert found.doubt.startswith("the way back through the secret map was not surely found")
+
+
 def test_without_a_secret_map_it_is_not_asked(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, defenses=[{"name": "rounding"}])
     assert not [cell for cell in plan.cells if cell.identity.game.name == "recovery"]

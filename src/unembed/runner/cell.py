@@ -148,6 +148,7 @@ def _measure(task: Task) -> Finding:
     game, attack = made_for(cell.identity, cell.seed, task.device)
     ways = _ways(cell.identity, Path(task.work))
     deal = game.deal(_material(task, ways))
+    deal = replace(deal, doubt=deal.doubt or ways.doubt)
     played = play(game, attack, deal, cell.seed, calibrate=cell.identity.calibrate, repeats=cell.identity.repeats)
     device = str(getattr(attack, "device_", "cpu"))
     chosen = getattr(attack, "chosen_", None)

@@ -25,6 +25,11 @@ from unembed.seeds import seed_for
 
 #: Goes up when the way back is looked for in another way.
 VERSION = 1
+#: Ways back from two halves of the public vectors that agree less may both be wrong.
+SURE = 0.2
+LOST = (
+    "the way back through the secret map was not surely found; more vectors, or public text nearer in kind, may find it"
+)
 _ROTATION, _FIGURES = "rotation.npy", "alignment.json"
 
 
@@ -32,13 +37,15 @@ _ROTATION, _FIGURES = "rotation.npy", "alignment.json"
 class Ways:
     """What the owner does to vectors, what the adversary does to their own, and what is to be said about it.
 
-    ``plain``: what stands before the owner's secret map, where there is one.
+    ``plain``: what stands before the owner's secret map, where there is one. ``doubt``: why finding nothing would say
+    nothing: the way back was not found, and somebody with more vectors may find it.
     """
 
     stored: Transform
     held: Transform
     plain: Transform | None = None
     notes: tuple[str, ...] = ()
+    doubt: str | None = None
 
 
 def ways_of(identity: CellIdentity, work: Path, *, bring_back: bool) -> Ways:
@@ -58,7 +65,8 @@ def ways_of(identity: CellIdentity, work: Path, *, bring_back: bool) -> Ways:
         "vectors mapped back without a pair; from either half of the adversary's texts they come out alike with a mean "
         f"cosine of {found.confidence:.2f}"
     )
-    return Ways(lambda vectors, ids: found.back(stored(vectors, ids)), own, plain, (note,))
+    doubt = None if found.confidence >= SURE else LOST
+    return Ways(lambda vectors, ids: found.back(stored(vectors, ids)), own, plain, (note,), doubt)
 
 
 def _before_map(identity: CellIdentity, work: Path) -> Transform:
