@@ -12,9 +12,11 @@ among ``--among`` plain ones, and their mean cosine. No text is shown.
 from __future__ import annotations
 
 import argparse
+import itertools
 import lzma
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,14 @@ from unembed.defenses.alignment import match_unpaired, procrustes
 from unembed.defenses.rotation import Rotation
 from unembed.encoders.base import DenseVectors
 
+#: What else is done to the turned vectors; all numbers of a rotated vector vary about alike.
+BEHIND: dict[str, Callable[[DenseVectors], Any]] = {
+    "nothing": lambda turned: turned,
+    "eight-bits": lambda turned: np.round(turned / np.abs(turned).max(axis=0) * 127),
+    "one-decimal": lambda turned: np.round(turned, 1),
+    "signs": np.sign,
+    "noise": lambda turned: turned + turned.std() * np.random.default_rng(0).standard_normal(turned.shape),
+}
 PAIRS = (24, 48, 96, 192, 288, 384, 768)
 
 
@@ -38,6 +48,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sizes", default="2000,10000,20000,50000,100000,150000", help="texts on either side")
     parser.add_argument("--pairs", default=",".join(map(str, PAIRS)), help="known pairs")
     parser.add_argument("--most", type=int, default=50_000, help="rows of either side in the last round")
+    parser.add_argument("--behind", default="nothing", help=f"further defenses behind it: some of {', '.join(BEHIND)}")
     parser.add_argument("--repeats", type=int, default=1, help="draws of texts and rotation for each size")
     parser.add_argument("--asked", type=int, default=2_000, help="vectors that are looked for")
     parser.add_argument("--among", type=int, default=20_000, help="plain vectors among which they are looked for")
@@ -126,18 +137,19 @@ def show_unpaired(name: str, public: DenseVectors, plain: DenseVectors, options:
         if sizes in done:
             continue
         done.add(sizes)
-        for number in range(options.repeats):
+        for behind, number in itertools.product(options.behind.split(","), range(options.repeats)):
             rng = np.random.default_rng([size, number])
             ours, theirs = (
                 side[rng.permutation(len(side))[:n]] for side, n in zip((public, plain), sizes, strict=True)
             )
-            stored = turned(theirs, number + 1)
+            stored = np.asarray(BEHIND[behind](turned(theirs, number + 1)), dtype=np.float32)
             started = time.perf_counter()
             found = match_unpaired(ours, stored, seed=number, most=options.most)
             seconds = time.perf_counter() - started
             share, cosine = judged(found.back(stored[: options.asked]), theirs[: options.among])
             print(
-                f"{sizes[0]:8,d} {sizes[1]:8,d} {share:12.3f} {cosine:8.3f} {found.confidence:11.3f} {seconds:8.1f}",
+                f"{sizes[0]:8,d} {sizes[1]:8,d} {share:12.3f} {cosine:8.3f} {found.confidence:11.3f} {seconds:8.1f}"
+                f"  {behind}",
                 flush=True,
             )
 
