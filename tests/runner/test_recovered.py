@@ -76,9 +76,14 @@ def test_an_outsider_reads_through_the_rotation_who_knows_of_it(run: Run) -> Non
     assert not [note for note in (*found[False].notes, *plain.notes) if "mapped back" in note]
 
 
-def test_who_is_inside_learns_from_pairs_behind_the_rotation(run: Run) -> None:
-    found = [f for f in run.findings if (f.game, f.adversary, f.defense) == ("keyword", "insider", "rotation")]
-    assert not [note for f in found for note in f.notes if "mapped back" in note]
+def test_who_is_inside_brings_them_back_by_pairs_and_loses_nothing(run: Run) -> None:
+    found = {
+        f.adaptive: f for f in run.findings if (f.game, f.adversary, f.defense) == ("keyword", "insider", "rotation")
+    }
+    plain = next(f for f in run.findings if (f.game, f.adversary, f.defense) == ("keyword", "insider", None))
+    assert any(note.startswith("vectors mapped back by") for note in found[True].notes)
+    assert found[True].estimate.value == pytest.approx(plain.estimate.value, abs=0.05)
+    assert found[False].status != "leak"
 
 
 def test_finding_nothing_is_no_proof_where_the_way_back_was_not_found(tmp_path: Path) -> None:

@@ -43,13 +43,15 @@ class Alignment:
 
     ``confidence``: the mean cosine between what two alignments, each with one half of the public vectors, say of the
     same stored vectors; near 0 where nothing was found, near 1 where both found the same. ``mutual``: the share of the
-    stored vectors in the last round that are the nearest neighbour of their own nearest neighbour.
+    stored vectors in the last round that are the nearest neighbour of their own nearest neighbour. ``pairs``: how many
+    known ones it follows from, where it does.
     """
 
     rotation: Matrix
     scale: float
     confidence: float
     mutual: float
+    pairs: int = 0
 
     def back(self, stored: Vectors) -> Rows:
         """Stored vectors where the plain ones lie. The map is linear, so that no mean is needed."""

@@ -167,8 +167,9 @@ def made_for(identity: CellIdentity, seed: int, device: str) -> tuple[SomeGame, 
 
 def _ways(identity: CellIdentity, work: Path) -> Ways:
     """What is done to both sides' vectors; a game about the secret map itself leaves it to its attacks to undo it."""
-    outside = not adversary_of(identity).inside
-    return ways_of(identity, work, bring_back=outside and not _facts(identity).needs_map)
+    adversary = adversary_of(identity)
+    able = Capability.QUERIES in adversary.capabilities
+    return ways_of(identity, work, inside=adversary.inside, bring_back=able and not _facts(identity).needs_map)
 
 
 def _material(task: Task, ways: Ways) -> Material:

@@ -1,8 +1,9 @@
-"""Vectors behind a secret map, as an outsider attacks them: brought back first, without a pair.
+"""Vectors behind a secret map, as those attack them who know of it: brought back first (``defenses.alignment``).
 
 An outsider who knows that one map stands before all stored vectors does not learn from vectors of their own behind
-another such map, which would show nothing. They bring the stored vectors back (``defenses.alignment``) and attack what
-they get. Who is inside holds pairs behind the owner's own map and has no need of that.
+another such map, which would show nothing. They bring the stored vectors back without a pair and attack what they get.
+Who is inside has pairs to find the map by; without bringing vectors back, what they learn from those and what they have
+encoded would lie behind two different maps.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from unembed.artifacts.base import Json
-from unembed.defenses.alignment import Alignment, match_unpaired
+from unembed.defenses.alignment import Alignment, match_unpaired, procrustes
 from unembed.defenses.chain import Transform
 from unembed.results.identity import CellIdentity
 from unembed.runner.defended import owners_chain, transforms_of
@@ -48,7 +49,7 @@ class Ways:
     doubt: str | None = None
 
 
-def ways_of(identity: CellIdentity, work: Path, *, bring_back: bool) -> Ways:
+def ways_of(identity: CellIdentity, work: Path, *, inside: bool, bring_back: bool) -> Ways:
     """The transforms of a cell; ``bring_back``: the adversary undoes a secret map, if there is one, before the attack.
 
     Only somebody who knows the defense meets its map: to others the vectors are just vectors.
@@ -59,12 +60,14 @@ def ways_of(identity: CellIdentity, work: Path, *, bring_back: bool) -> Ways:
     plain = owners_chain(identity, work).before_map().transform
     if not bring_back:
         return Ways(stored, held, plain)
-    found = artifacts_in(work.parent).get(AlignmentRecipe(identity, work))
+    found = artifacts_in(work.parent).get(AlignmentRecipe(identity, work, inside))
     own = _before_map(identity, work)
     note = (
         "vectors mapped back without a pair; from either half of the adversary's texts they come out alike with a mean "
         f"cosine of {found.confidence:.2f}"
     )
+    if found.pairs:
+        note = f"vectors mapped back by {found.pairs:,} pairs"
     doubt = None if found.confidence >= SURE else LOST
     return Ways(lambda vectors, ids: found.back(stored(vectors, ids)), own, plain, (note,), doubt)
 
@@ -81,6 +84,7 @@ class AlignmentRecipe:
 
     cell: CellIdentity
     work: Path
+    inside: bool
 
     @property
     def identity(self) -> Mapping[str, Json]:
@@ -90,22 +94,27 @@ class AlignmentRecipe:
             "alignment": VERSION,
             "defense": steps,
             "seed": self.cell.seed,
+            "inside": self.inside,
             "known": self.cell.known,
             "texts": self.cell.known_fingerprint,
             "of": self.work.name,
         }
 
     def make(self, place: Path) -> Alignment:
-        """Match the adversary's own vectors with all that are under attack; nothing is kept on the way."""
+        """From pairs, where there are as many as dimensions, else from the shape of all that is under attack."""
         known, target = (load_corpus(self.work / f"{side}.parquet") for side in (self.cell.known, "target"))
-        own = _before_map(self.cell, self.work)(load_vectors(self.work / self.cell.known), known.ids)
-        stored = owners_chain(self.cell, self.work).transform(load_vectors(self.work / "target"), target.ids)
+        chain, known_vectors = owners_chain(self.cell, self.work), load_vectors(self.work / self.cell.known)
+        own = _before_map(self.cell, self.work)(known_vectors, known.ids)
+        if self.inside and len(known) >= own.shape[1]:
+            rotation = procrustes(chain.transform(known_vectors, known.ids), own)
+            return Alignment(rotation, 1.0, confidence=1.0, mutual=1.0, pairs=len(known))
+        stored = chain.transform(load_vectors(self.work / "target"), target.ids)
         return match_unpaired(own, stored, seed=seed_for(self.cell.seed, "alignment"))
 
     def save(self, made: Alignment, place: Path) -> None:
         """The matrix, and the figures beside it."""
         np.save(place / _ROTATION, made.rotation, allow_pickle=False)
-        figures = {"scale": made.scale, "confidence": made.confidence, "mutual": made.mutual}
+        figures = {"scale": made.scale, "confidence": made.confidence, "mutual": made.mutual, "pairs": made.pairs}
         (place / _FIGURES).write_text(json.dumps(figures), encoding="utf-8")
 
     def load(self, place: Path) -> Alignment:
