@@ -35,6 +35,8 @@ ATTACKS: Registry[type[SomeAttack]] = Registry(
         "presence/nearest": "unembed.attacks.presence.nearest:PresenceNearest",
         "candidates/similarity": "unembed.attacks.candidates.similarity:CandidateSimilarity",
         "candidates/mapped": "unembed.attacks.candidates.mapped:CandidateMap",
+        "recovery/procrustes": "unembed.attacks.recovery.procrustes:Procrustes",
+        "recovery/unpaired": "unembed.attacks.recovery.unpaired:Unpaired",
     },
     group="unembed.attacks",
     check=check_attack_class,

@@ -75,6 +75,12 @@ class Chain:
             vectors = step.transform(vectors, ids)
         return vectors
 
+    def before_map(self) -> Chain:
+        """The steps before the first that hides a map: what is left of it for somebody without its key."""
+        hidden = (place for place, step in enumerate(self.steps) if step.facts.keyed == "map")
+        end = next(hidden, len(self.steps))
+        return Chain(self.steps[:end], self.names[:end])
+
     def inverse(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
         """What the owner can get back."""
         for step in reversed(self.steps):

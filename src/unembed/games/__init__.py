@@ -19,6 +19,7 @@ GAMES: Registry[type[SomeGame]] = Registry(
         "personal": "unembed.games.personal:PersonalGame",
         "presence": "unembed.games.presence:PresenceGame",
         "candidates": "unembed.games.candidates:CandidatesGame",
+        "recovery": "unembed.games.recovery:RecoveryGame",
     },
     group="unembed.games",
     check=check_game,

@@ -45,6 +45,8 @@ class GameFacts:
     gets the same knowledge and says the same kind of thing, and only the targets and the judging differ.
     ``plays_texts``: the game never looks into a vector, so a yardstick can play it with texts instead.
     ``needs_lineup``: its material holds other encoders that might have made the vectors.
+    ``needs_map``: it is asked of defenses that are one secret map, and of adversaries who know them; its material holds
+    the vectors before that map.
     ``evidence``: further metrics that must agree before a finding says "no leak found".
     ``counts_hits``: the metric is a share of right answers, so that a multiple of the floor means something.
     ``exposed``: the metric that counts texts laid open, where there is one.
@@ -68,6 +70,7 @@ class GameFacts:
     attacks_of: str | None = None
     plays_texts: bool = False
     needs_lineup: bool = False
+    needs_map: bool = False
     evidence: tuple[str, ...] = ()
     counts_hits: bool = True
     exposed: str | None = None
@@ -137,6 +140,10 @@ class Material:
     """Up to which character the encoder reads each target, where that is known and some are cut."""
     training: TrainingSide | None = None
     """Which texts the encoder itself learnt from, where that is known."""
+    plain_target_vectors: Vectors | None = None
+    """The vectors under attack before the secret map, where there is one: the challenger's truth."""
+    plain_known_vectors: Vectors | None = None
+    """What the adversary's own texts give before the secret map, where there is one."""
 
     def reading(self) -> Material:
         """The same with texts in the place of their vectors, for a yardstick: what it sees was never encoded."""

@@ -25,11 +25,12 @@ from unembed.games.play import Play, play, status_of
 from unembed.games.threat import Adversary, Capability
 from unembed.results.identity import CellIdentity
 from unembed.results.schema import CellRecord, Cost, Detects, Finding, Floor, Sample, Slice, Trust
-from unembed.runner.defended import Passage, passages_of
+from unembed.runner.defended import Passage
 from unembed.runner.encoder_recipe import encoder_of_run
 from unembed.runner.lineup import make_lineup
 from unembed.runner.masking import UNSEEN, mask
 from unembed.runner.plan import Cell, made_as_planned
+from unembed.runner.recovered import Ways, ways_of
 from unembed.runner.workspace import load_corpus, load_seen, load_training, load_vectors
 from unembed.sealed import seal
 from unembed.seeds import generator, seed_for
@@ -142,11 +143,13 @@ def set_torch_threads(threads: int) -> None:
 def _measure(task: Task) -> Finding:
     cell = task.cell
     game, attack = made_for(cell.identity, cell.seed, task.device)
-    deal = game.deal(_material(task))
+    ways = _ways(cell.identity, Path(task.work))
+    deal = game.deal(_material(task, ways))
+    deal = replace(deal, doubt=deal.doubt or ways.doubt)
     played = play(game, attack, deal, cell.seed, calibrate=cell.identity.calibrate, repeats=cell.identity.repeats)
     device = str(getattr(attack, "device_", "cpu"))
     chosen = getattr(attack, "chosen_", None)
-    notes = [*deal.notes, *([f"chosen on held-back pairs: {chosen}"] if chosen else [])]
+    notes = [*ways.notes, *deal.notes, *([f"chosen on held-back pairs: {chosen}"] if chosen else [])]
     return _finding(task, game, played, deal, device, notes)
 
 
@@ -159,7 +162,14 @@ def made_for(identity: CellIdentity, seed: int, device: str) -> tuple[SomeGame, 
     return game, attack
 
 
-def _material(task: Task) -> Material:
+def _ways(identity: CellIdentity, work: Path) -> Ways:
+    """What is done to both sides' vectors; a game about the secret map itself leaves it to its attacks to undo it."""
+    adversary = adversary_of(identity)
+    able = Capability.QUERIES in adversary.capabilities
+    return ways_of(identity, work, inside=adversary.inside, bring_back=able and not _facts(identity).needs_map)
+
+
+def _material(task: Task, ways: Ways) -> Material:
     """Both sides as this cell's adversary meets them."""
     identity, work = task.cell.identity, Path(task.work)
     known = load_corpus(work / f"{identity.known}.parquet", identity.known_fingerprint)
@@ -169,8 +179,9 @@ def _material(task: Task) -> Material:
     if identity.pairs is not None:
         rows = np.sort(generator(identity.seed, "pairs").permutation(len(known))[: identity.pairs])
         known = known.select(rows)
-    stored, held = passages_of(identity, work)
+    stored, held = ways.stored, ways.held
     adversary = adversary_of(identity)
+    plain = ways.plain if _facts(identity).needs_map else None
     material = Material(
         target=target,
         known=known,
@@ -185,6 +196,8 @@ def _material(task: Task) -> Material:
         lineup=_lineup(task, work, known, stored, held),
         seen=load_seen(work / "target"),
         training=load_training(work),
+        plain_target_vectors=None if plain is None else plain.side("target", target),
+        plain_known_vectors=None if plain is None else plain.side(identity.known, known, rows),
     )
     return material.reading() if Capability.TEXTS in adversary.capabilities else material
 

@@ -15,7 +15,7 @@ from unembed.artifacts.base import Json
 from unembed.corpora.corpus import Corpus
 from unembed.defenses import DEFENSES
 from unembed.defenses.base import CleansTexts, Defense, Owned, digest_id
-from unembed.defenses.chain import Chain, stacked
+from unembed.defenses.chain import Chain, Transform, stacked, unchanged
 from unembed.defenses.saved import Holding
 from unembed.defenses.saving import load_chain, save_chain
 from unembed.encoders.base import Vectors
@@ -162,23 +162,30 @@ def _fitted(told: str, work: Path) -> Chain:
 
 @dataclass(frozen=True)
 class Passage:
-    """What is done on the way from texts to vectors that lie somewhere: to texts, and to vectors behind the encoder."""
+    """What is done on the way from texts to vectors that lie somewhere: to texts, and to vectors behind the encoder.
+
+    ``after`` is what an adversary does to them in turn.
+    """
 
     work: Path
     transforms: tuple[Made, ...] = ()
     chain: Chain | None = None
+    after: Transform = unchanged
 
     def side(self, name: str, corpus: Corpus, rows: NDArray[np.int64] | None = None) -> Vectors:
         """The vectors of a side, or of some of its rows, which are the texts of ``corpus``."""
         vectors = side_vectors(self.transforms, name, self.work)
         vectors = vectors if rows is None else vectors[rows]
-        return vectors if self.chain is None else self.chain.transform(vectors, corpus.ids)
+        return vectors if self.chain is None else self._through(self.chain, vectors, corpus.ids)
 
     def behind(self, encode: Encode) -> Encode:
         """The way of further texts; they have no place in the store, so their own digest stands for their id."""
         if (chain := self.chain) is None:
             return encode
-        return lambda texts: chain.transform(encode(chain.clean(texts)), [digest_id(text) for text in texts])
+        return lambda texts: self._through(chain, encode(chain.clean(texts)), [digest_id(text) for text in texts])
+
+    def _through(self, chain: Chain, vectors: Vectors, ids: Sequence[str]) -> Vectors:
+        return self.after(chain.transform(vectors, ids), ids)
 
 
 def passages_of(identity: CellIdentity, work: Path) -> tuple[Passage, Passage]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -35,6 +35,7 @@ from unembed.seeds import seed_for
 P = TypeVar("P")
 #: Goes up when the way cells are played changes: old cell files are then not taken for new ones.
 CELL_VERSION = 6
+NO_MAP = "not applicable: it is asked where a defense is one secret map, and none is here"
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,11 @@ def make_plan(
     spec: AuditSpec, sides: Sides, asked: Asked, card: EncoderCard, vectors_digest: str, white_box: bool = False
 ) -> Plan:
     """Every attack each adversary can carry out; for the rest, the capability that is missing."""
-    alone = {q.game.facts.name: why for q in asked.questions if (why := no_lineup(q.game, sides.can_encode, card))}
+    mapped = any(_hides_map(step.name for step in made) for made, _ in _variants(spec, card.dimension))
+    unmapped = {q.game.facts.name: NO_MAP for q in asked.questions if q.game.facts.needs_map and not mapped}
+    alone = unmapped | {
+        q.game.facts.name: why for q in asked.questions if (why := no_lineup(q.game, sides.can_encode, card))
+    }
     skipped = [*asked.skipped, *(Skipped(what=name, reason=why) for name, why in alone.items())]
     cells: list[Cell] = []
     for who in spec.cast:
@@ -138,6 +143,11 @@ def make_plan(
     skipped += [*_left_out(spec), *_unlike(spec, card.dimension)]
     # A name given twice asks for nothing more than a name given once.
     return Plan(list({c.key: c for c in cells}.values()), skipped)
+
+
+def _hides_map(defenses: Iterable[str]) -> bool:
+    """Whether one of these defenses is one secret map for all vectors."""
+    return any(DEFENSES.get(name).facts.keyed == "map" for name in defenses)
 
 
 def _seated(game: Any, adversary: Adversary, spec: AuditSpec, sides: Sides) -> Adversary | Skipped:
@@ -272,12 +282,14 @@ def _cells(
         device=spec.device,
         seed=spec.seed,
     )
-    weaker = [plain.model_copy(update={"pairs": n, "calibrate": False, "repeats": 0}) for n in sizes]
+    less = [{"pairs": n, "calibrate": False, "repeats": 0} for n in sizes]
+    weaker = [plain.model_copy(update=fewer) for fewer in less]
+    asked = [*weaker, plain, *_defended(plain, spec, adversary, card.dimension)]
+    if game.facts.needs_map:
+        mapped = [one for one in asked if one.adaptive and _hides_map(step.name for step in one.transforms)]
+        asked = [one.model_copy(update=fewer) for one in mapped for fewer in (*less, {})]
     placed = deal_seed(spec.seed, game.facts.name, game.subject)
-    return [
-        Cell(one, placed, question.public)
-        for one in (*weaker, plain, *_defended(plain, spec, adversary, card.dimension))
-    ]
+    return [Cell(one, placed, question.public) for one in asked]
 
 
 def _defended(plain: CellIdentity, spec: AuditSpec, adversary: Adversary, dimension: int) -> Iterator[CellIdentity]:

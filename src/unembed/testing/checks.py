@@ -19,11 +19,20 @@ from unembed.collections import Collection
 from unembed.defenses import DEFENSES
 from unembed.defenses.base import CleansTexts, Invertible, Owned, Sized, check_defense_class, with_key
 from unembed.encoders.base import EncoderCard
+from unembed.games import GAMES
 from unembed.games.base import Lineup, Material
 from unembed.games.inversion import PieceGuess
 from unembed.games.play import play
 from unembed.games.rows import random_like, text_rows
-from unembed.testing.toys import LeakyEncoder, SpoiledEncoder, toy_adversary, toy_corpus, toy_game, toy_material
+from unembed.testing.toys import (
+    LeakyEncoder,
+    SpoiledEncoder,
+    behind_a_map,
+    toy_adversary,
+    toy_corpus,
+    toy_game,
+    toy_material,
+)
 
 Check = Callable[[Any], None]
 
@@ -273,8 +282,14 @@ def require(condition: bool, message: str) -> None:
 
 
 def _material_for(attack: Any, encoder: LeakyEncoder | None = None) -> Material:
-    """The toy world as an attack needs it: with the model if it uses the weights, as texts if it reads them."""
-    material = toy_material(adversary=toy_adversary(attack.facts.requires), encoder=encoder)
+    """The toy world as an attack needs it: with the model if it uses the weights, as texts if it reads them.
+
+    The shape of a cloud of points is known from many only, so a world behind a secret map is larger.
+    """
+    adversary = toy_adversary(attack.facts.requires)
+    if GAMES.get(attack.facts.game).facts.needs_map:
+        return behind_a_map(toy_material(adversary=adversary, encoder=encoder, known=1500, targets=1500))
+    material = toy_material(adversary=adversary, encoder=encoder)
     return material.reading() if attack.facts.reads_texts else material
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -162,4 +163,20 @@ def toy_material(
         seed=seed,
         encoder=encoder if Capability.WEIGHTS in adversary.capabilities else None,
         lineup=Lineup("leaky", {f"leaky {salt}": LeakyEncoder(salt=salt).encode for salt in ("pepper", "sugar")}),
+    )
+
+
+def behind_a_map(material: Material) -> Material:
+    """The same vectors behind one secret rotation, as a game about such a map meets them."""
+    dimension = int(material.target_vectors.shape[1])
+    turn = np.linalg.qr(np.random.default_rng(3).standard_normal((dimension, dimension)))[0]
+    plain_target, plain_known = (
+        np.asarray(v, dtype=np.float32) for v in (material.target_vectors, material.known_vectors)
+    )
+    return replace(
+        material,
+        target_vectors=(plain_target @ turn).astype(np.float32),
+        known_vectors=(plain_known @ turn).astype(np.float32),
+        plain_target_vectors=plain_target,
+        plain_known_vectors=plain_known,
     )

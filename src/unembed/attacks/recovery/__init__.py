@@ -1,0 +1,1 @@
+"""Attacks of the game of recovery."""

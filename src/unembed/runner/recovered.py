@@ -1,0 +1,120 @@
+"""Vectors behind a secret map, as those attack them who know of it: brought back first (``defenses.alignment``).
+
+An outsider who knows that one map stands before all stored vectors does not learn from vectors of their own behind
+another such map, which would show nothing. They bring the stored vectors back without a pair and attack what they get.
+Who is inside has pairs to find the map by; without bringing vectors back, what they learn from those and what they have
+encoded would lie behind two different maps.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from unembed.artifacts.base import Json
+from unembed.defenses.alignment import Alignment, match_unpaired, procrustes
+from unembed.results.identity import CellIdentity
+from unembed.runner.defended import Passage, passages_of
+from unembed.runner.encoder_recipe import artifacts_in
+from unembed.runner.workspace import load_corpus
+from unembed.seeds import seed_for
+
+#: Goes up when the way back is looked for in another way.
+VERSION = 1
+#: Ways back from two halves of the public vectors that agree less may both be wrong.
+SURE = 0.2
+LOST = (
+    "the way back through the secret map was not surely found; more vectors, or public text nearer in kind, may find it"
+)
+_ROTATION, _FIGURES = "rotation.npy", "alignment.json"
+
+
+@dataclass(frozen=True)
+class Ways:
+    """What the owner does to vectors, what the adversary does to their own, and what is to be said about it.
+
+    ``plain``: what stands before the owner's secret map, where there is one. ``doubt``: why finding nothing would say
+    nothing: the way back was not found, and somebody with more vectors may find it.
+    """
+
+    stored: Passage
+    held: Passage
+    plain: Passage | None = None
+    notes: tuple[str, ...] = ()
+    doubt: str | None = None
+
+
+def ways_of(identity: CellIdentity, work: Path, *, inside: bool, bring_back: bool) -> Ways:
+    """The passages of a cell; ``bring_back``: the adversary undoes a secret map, if there is one, before the attack.
+
+    Only somebody who knows the defense meets its map: to others the vectors are just vectors.
+    """
+    stored, held = passages_of(identity, work)
+    if not identity.adaptive or stored.chain is None or not stored.chain.hides_map:
+        return Ways(stored, held)
+    plain = replace(stored, chain=stored.chain.before_map())
+    if not bring_back:
+        return Ways(stored, held, plain)
+    found = artifacts_in(work.parent).get(AlignmentRecipe(identity, work, inside))
+    own = _before_map(held)
+    note = (
+        "vectors mapped back without a pair; from either half of the adversary's texts they come out alike with a mean "
+        f"cosine of {found.confidence:.2f}"
+    )
+    if found.pairs:
+        note = f"vectors mapped back by {found.pairs:,} pairs"
+    doubt = None if found.confidence >= SURE else LOST
+    return Ways(replace(stored, after=lambda vectors, ids: found.back(vectors)), own, plain, (note,), doubt)
+
+
+def _before_map(held: Passage) -> Passage:
+    """What an adversary can do to their own vectors of all that the owner does before the secret map."""
+    return replace(held, chain=None if held.chain is None else held.chain.before_map())
+
+
+@dataclass(frozen=True)
+class AlignmentRecipe:
+    """The way back through the secret map in the defense of a cell, found once for all its attacks."""
+
+    cell: CellIdentity
+    work: Path
+    inside: bool
+
+    @property
+    def identity(self) -> Mapping[str, Json]:
+        """The defense, the seed, whose texts, and the work folder, named after all that is encoded."""
+        steps: list[Json] = [step.model_dump(mode="json") for step in self.cell.transforms]
+        return {
+            "alignment": VERSION,
+            "defense": steps,
+            "seed": self.cell.seed,
+            "inside": self.inside,
+            "known": self.cell.known,
+            "texts": self.cell.known_fingerprint,
+            "of": self.work.name,
+        }
+
+    def make(self, place: Path) -> Alignment:
+        """From pairs, where there are as many as dimensions, else from the shape of all that is under attack."""
+        known, target = (load_corpus(self.work / f"{side}.parquet") for side in (self.cell.known, "target"))
+        stored, held = passages_of(self.cell, self.work)
+        own = _before_map(held).side(self.cell.known, known)
+        if self.inside and len(known) >= own.shape[1]:
+            rotation = procrustes(stored.side(self.cell.known, known), own)
+            return Alignment(rotation, 1.0, confidence=1.0, mutual=1.0, pairs=len(known))
+        return match_unpaired(own, stored.side("target", target), seed=seed_for(self.cell.seed, "alignment"))
+
+    def save(self, made: Alignment, place: Path) -> None:
+        """The matrix, and the figures beside it."""
+        np.save(place / _ROTATION, made.rotation, allow_pickle=False)
+        figures = {"scale": made.scale, "confidence": made.confidence, "mutual": made.mutual, "pairs": made.pairs}
+        (place / _FIGURES).write_text(json.dumps(figures), encoding="utf-8")
+
+    def load(self, place: Path) -> Alignment:
+        """What was saved."""
+        figures = json.loads((place / _FIGURES).read_text(encoding="utf-8"))
+        return Alignment(np.load(place / _ROTATION, allow_pickle=False), **figures)
