@@ -186,6 +186,7 @@ def main() -> int:
     parser.add_argument("--train", type=int, default=300_000)
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--fit-elsewhere", action="store_true", help="fit on the adversary's texts, not on the store")
     options = parser.parse_args()
     device = "cuda"
     torch.set_float32_matmul_precision("high")
@@ -209,7 +210,9 @@ def main() -> int:
         if options.only and name not in options.only:
             continue
         began = time.monotonic()
-        defense = DEFENSES.get(name)(**params, seed=7).fit(owned[options.train :])
+        defense = DEFENSES.get(name)(**params, seed=7).fit(
+            owned[: options.train] if options.fit_elsewhere else owned[options.train :]
+        )
         behind = torch.from_numpy(np.asarray(defense.transform(owned[options.train :], ids[options.train :]))).to(
             device
         )
