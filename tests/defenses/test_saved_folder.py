@@ -81,5 +81,5 @@ def test_a_file_that_was_altered_is_refused(saved, name):
 @pytest.mark.parametrize("key", ["7", "[1, 2]", '["a", 1, 2, 3]', "[1, 2, 3, true]", "{}", "\xff"])
 def test_what_is_no_key_is_refused(saved, key):
     (saved[1] / "key.json").write_bytes(key.encode("latin-1"))
-    with pytest.raises(DataError, match="is not (the|a) key"):
+    with pytest.raises(DataError, match=r"is not (the|a) key"):
         load_chain(saved[1])

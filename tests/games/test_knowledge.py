@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from unembed.corpora.corpus import Corpus
 from unembed.games import GAMES
 from unembed.games.threat import ADVERSARIES
-from unembed.testing.toys import TOY_WORDS, toy_game, toy_material
+from unembed.testing.toys import TOY_WORDS, behind_a_map, toy_game, toy_material
 
 NAMED = {
     "names": {"names": ("apple", "forest", "violin"), "swap_in": ("copper",)},
@@ -54,7 +54,9 @@ def _told_otherwise(material, seed, *, listed=False):
     texts = [material.target.texts[i] for i in order] if listed else texts
     columns = {name: [values[i] for i in order] for name, values in material.target.columns.items()}
     other = Corpus(tuple(texts), material.target.ids, columns, material.target.name)
-    return dataclasses.replace(material, target=other, encode_target=material.encode)
+    before = material.plain_target_vectors
+    moved = None if before is None else before[order]
+    return dataclasses.replace(material, target=other, encode_target=material.encode, plain_target_vectors=moved)
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
@@ -64,6 +66,7 @@ def _told_otherwise(material, seed, *, listed=False):
 def test_another_truth_deals_the_same_knowledge(name, who, seed):
     material = toy_material(adversary=ADVERSARIES[who], known=120, targets=120)
     game = _game(name)
+    material = behind_a_map(material) if game.facts.needs_map else material
     dealt = game.deal(material).knowledge
     again = game.deal(_told_otherwise(material, seed, listed=name in LISTED)).knowledge
     assert _plain(dealt) == _plain(again), f"{name} tells the {who} something about the targets"
