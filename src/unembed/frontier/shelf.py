@@ -12,6 +12,7 @@ from unembed.runner.spec import DefenseSpec
 SHELF: dict[str, list[dict[str, Any]]] = {
     "rounding": [{"decimals": d} for d in (3, 2, 1)],
     "gaussian": [{"scale": s} for s in (0.25, 0.5, 1.0, 2.0, 4.0)],
+    "metric-dp": [{"epsilon": e} for e in (800.0, 400.0, 200.0, 100.0)],
     "float16": [{}],
     "int8": [{}],
     "binary": [{}],
