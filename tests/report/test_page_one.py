@@ -234,3 +234,14 @@ def test_a_resumed_audit_tells_the_time_of_all_its_measurements() -> None:
     cells = [make_run().cells[0].model_copy(update={"seconds": 300.0})]
     assert "5 min 0 s of measuring" in render_html(make_run(cells=cells, seconds=0.583, utility=[]))
     assert "took 3 min 38 s" in render_html(make_run())
+
+
+def test_a_question_without_a_section_is_told_by_its_claim() -> None:
+    claim = "can tell which texts hold a person's name with a balanced accuracy of 72%; 17% of all texts do"
+    asked = make_finding("p", game="own", metric="accuracy", subject="a person's name", claim=claim, value=0.72)
+    run = run_of(words("w"), asked)
+    told = answer(run, cards(run))
+    assert (
+        "; and somebody can tell which texts hold a person's name with a balanced accuracy of 72% (guessing: " in told
+    )
+    assert "17%" not in told

@@ -33,10 +33,14 @@ class Figure:
     guess: str
     size: float
     """What tells the larger of two figures of the same."""
+    told: str = ""
+    """The same in the words of the question, where value and meaning side by side make no sentence."""
 
     @property
     def clause(self) -> str:
         """As a part of a sentence."""
+        if self.told:
+            return f"{self.told} ({self.guess})" if self.guess else self.told
         return f"{self.value} {self.what} ({self.guess})" if self.guess else f"{self.value} {self.what}"
 
 
@@ -79,7 +83,9 @@ def _plain_figure(run: Run, finding: Finding) -> Figure:
     meaning = (card.metric_meaning if card else "") or finding.metric.replace("_", " ")
     subject = f"{finding.subject}: " if finding.subject else ""
     guess = f"guessing: {number(finding.floor.value, finding.metric)}"
-    return Figure(number(finding.estimate.value, finding.metric), f"{subject}{meaning}", guess, finding.excess.value)
+    told = f"somebody {finding.claim.split(';')[0]}" if finding.claim else ""
+    value = number(finding.estimate.value, finding.metric)
+    return Figure(value, f"{subject}{meaning}", guess, finding.excess.value, told)
 
 
 def _plain_sentences(run: Run, finding: Finding) -> list[str]:
