@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from defense_audit import small_audit
 from scipy.sparse import csr_matrix
-from small_audit import small_audit
 
 from unembed.corpora.generators.messages import generate_messages
 from unembed.defenses import DEFENSES

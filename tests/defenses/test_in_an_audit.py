@@ -1,7 +1,7 @@
 """Formats and linear maps in an audit: who can attack them, and what a key hides from whom."""
 
 import pytest
-from small_audit import small_audit
+from defense_audit import small_audit
 
 from unembed.errors import UsageError
 from unembed.runner.execute import audit

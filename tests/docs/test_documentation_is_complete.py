@@ -29,6 +29,8 @@ from unembed.runner.spec import whole_spec
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+#: Verbs that take the options of an audit.
+AUDITING = ("attack", "defend")
 VERBS: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
 
@@ -84,7 +86,7 @@ def test_verb_and_its_options_are_in_the_reference(verb: str) -> None:
     text = section("reference/cli.md", verb)
     assert f"$ unembed {verb}" in text
     wanted = options(VERBS[verb])
-    if verb == "attack":
+    if verb in AUDITING:
         wanted -= options(VERBS["audit"])
     for name, inner in getattr(VERBS[verb], "commands", {}).items():
         assert f"unembed {verb} {name}" in text or f"### {verb} {name}" in text
@@ -98,7 +100,7 @@ def test_reference_names_no_option_that_is_gone(verb: str) -> None:
     known = options(VERBS[verb]) | {"--help", "-h"}
     for inner in getattr(VERBS[verb], "commands", {}).values():
         known |= options(inner)
-    if verb == "attack":
+    if verb in AUDITING:
         known |= options(VERBS["audit"])
     listed = re.findall(r"^\| ((?:`-[^|]*)) \|", section("reference/cli.md", verb), re.M)
     said = {o for cell in listed for o in re.findall(r"`(--?[\w-]+)`", cell)}

@@ -135,7 +135,7 @@ def searched(tmp_path_factory):
 def test_a_search_ends_with_a_defense_that_meets_the_limit(searched):
     found, _ = searched
     assert found.met
-    assert [p.variant for p in found.points] == [None, "gaussian(scale=0.1)", "gaussian", "gaussian(scale=6)"]
+    assert [p.variant for p in found.points] == [None, "gaussian(scale=0.1)", "gaussian(scale=1)", "gaussian(scale=6)"]
     leaks = [p.leak.value for p in found.points]
     assert leaks[1] > leaks[3]
     chosen = found.defense
@@ -165,7 +165,7 @@ def test_the_defense_is_the_same_in_a_fresh_process(searched):
 def test_frame_picture_and_report_show_every_variant(searched):
     found, folder = searched
     frame = found.to_frame()
-    assert list(frame["variant"])[1:] == ["gaussian(scale=0.1)", "gaussian", "gaussian(scale=6)"]
+    assert list(frame["variant"])[1:] == ["gaussian(scale=0.1)", "gaussian(scale=1)", "gaussian(scale=6)"]
     assert (frame["leak_low"] <= frame["leak"]).all()
     assert "polyline" in str(found.plot())
     page = found.report(folder / "report.html").read_text()

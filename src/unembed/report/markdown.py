@@ -148,7 +148,14 @@ def _frontier(run: Run) -> list[str]:
         return []
     head, *body = frontier.stops(run)
     lines = [f"## {frontier.HEADING}", "", frontier.LEAD, "", *table(frontier.HEAD, frontier.rows(run))]
-    return [*lines, frontier.TRAP, "", "What each defense stops, and what it does not:", "", *table(head, body)]
+    return [
+        *lines,
+        frontier.TRAP,
+        "",
+        "What each defense stops, and what it does not:",
+        "",
+        *table([escape(name) for name in head], body),
+    ]
 
 
 def _usefulness(run: Run) -> list[str]:
