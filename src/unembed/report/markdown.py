@@ -147,6 +147,7 @@ def _frontier(run: Run) -> list[str]:
     if not frontier.shown(run):
         return []
     head, *body = frontier.stops(run)
+    head = tuple(escape(name) for name in head)
     lines = [f"## {frontier.HEADING}", "", frontier.LEAD, "", *table(frontier.HEAD, frontier.rows(run))]
     return [
         *lines,
