@@ -255,8 +255,8 @@ def test_bad_result_files(tmp_path):
 
 class TestVariants:
     def test_a_defense_that_works_is_told_and_changes_nothing_about_plain_vectors(self):
-        known = safe(defense="blank", adaptive=True)
-        found = verdict([finding(), finding(defense="blank", adaptive=False), known], WHO)
+        blind, known = safe(defense="blank", adaptive=False), safe(defense="blank", adaptive=True)
+        found = verdict([finding(), blind, known], WHO)
         assert found.level == "high"
         (behind,) = found.variants
         assert (behind.variant, behind.level) == ("blank", "none")
@@ -264,6 +264,10 @@ class TestVariants:
     def test_whoever_does_not_know_a_defense_decides_nothing(self):
         blind = safe(defense="noise", adaptive=False)
         found = verdict([finding(), blind, finding(defense="noise", adaptive=True)], WHO)
+        assert [(v.variant, v.level) for v in found.variants] == [("noise", "high")]
+
+    def test_what_is_read_without_knowing_a_defense_is_read_all_the_same(self):
+        found = verdict([finding(defense="noise", adaptive=False), safe(defense="noise", adaptive=True)], WHO)
         assert [(v.variant, v.level) for v in found.variants] == [("noise", "high")]
 
     def test_what_broke_off_behind_a_defense_is_never_safe(self):

@@ -54,7 +54,7 @@ def _analyzer() -> Any:
     # The list of domains that comes with the package: the default one is fetched from the network.
     domains = TLDExtract(suffix_list_urls=(), cache_dir=None)
 
-    class OfflineEmailRecognizer(EmailRecognizer):  # type: ignore[misc]
+    class OfflineEmailRecognizer(EmailRecognizer):  # type: ignore[misc, unused-ignore]
         def validate_result(self, pattern_text: str) -> bool:
             return bool(domains(pattern_text).fqdn)
 

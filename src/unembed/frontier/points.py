@@ -17,8 +17,9 @@ class Point:
     """One variant of the vectors.
 
     ``leak`` is what the strongest attack reads above guessing, as a share of all that there is above it, for the
-    question that gives away most; ``loss`` belongs to the use that suffers most, as a share of what plain vectors score
-    in it. ``unaware`` is the same leak to adversaries who do not know the defense.
+    question that gives away most, by adversaries who know the defense: they can also do what one would do who does not.
+    ``loss`` belongs to the use that suffers most, as a share of what plain vectors score in it. ``unaware`` is the
+    same leak to adversaries who do not know the defense.
     """
 
     variant: str | None
@@ -83,7 +84,7 @@ def strongest_by_question(findings: Iterable[Finding]) -> list[Finding]:
 def _point(run: Run, variant: str | None) -> Point:
     own = [f for f in run.findings if f.defense == variant and not f.curve and not f.yardstick]
     measured = [f for f in own if f.status != "could-not-measure"]
-    strongest = strongest_by_question(f for f in measured if f.adaptive is not False)
+    strongest = strongest_by_question(measured)
     leading = max(strongest, key=lambda f: exposure(f).value, default=None)
     unaware = [exposure(f) for f in strongest_by_question(f for f in measured if f.adaptive is False)]
     uses = tuple(u for u in run.utility if u.variant == variant)

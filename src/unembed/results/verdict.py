@@ -19,14 +19,15 @@ def verdict(
 
     ``failed`` are measurements that broke off, by the defense they were about (None: the vectors as they are).
 
-    It is about the vectors as they are. Each defense has a verdict of its own, from adversaries who know it: what an
-    unaware one finds says nothing about safety.
+    It is about the vectors as they are. Each defense has a verdict of its own, from adversaries who know it. Where one
+    who does not know it finds nothing, that says nothing about safety; what they do find is a leak like any other.
     """
     lost = failed or {}
     plain = _verdict([f for f in findings if f.defense is None], adversaries, lost.get(None, 0))
     variants = []
     for name in dict.fromkeys(n for n in (*(f.defense for f in findings), *lost) if n):
-        own = _verdict([f for f in findings if f.defense == name and f.adaptive], adversaries, lost.get(name, 0))
+        deciding = [f for f in findings if f.defense == name and (f.adaptive or f.status == "leak")]
+        own = _verdict(deciding, adversaries, lost.get(name, 0))
         variants.append(own.model_copy(update={"variant": name}))
     return plain.model_copy(update={"variants": variants})
 
