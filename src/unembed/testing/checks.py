@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -192,7 +193,7 @@ def defense_transforms(defense: Any) -> None:
     """As many finite rows out as in, the same for the same seed and id, and the input is left alone."""
     vectors, ids, owned = _to_defend()
     before = vectors.copy()
-    fitted = defense(seed=2).fit(vectors, owned)
+    fitted = _fitted(defense)
     first, second = (np.asarray(made.transform(vectors, ids)) for made in (fitted, defense(seed=2).fit(vectors, owned)))
     require(bool(np.array_equal(vectors, before)), f"{defense.__name__} changes its input")
     require(len(first) == len(vectors), f"{defense.__name__} gives {len(first)} rows for {len(vectors)}")
@@ -205,8 +206,8 @@ def defense_transforms(defense: Any) -> None:
 
 def defense_keys(defense: Any) -> None:
     """Another key changes what the facts say it decides, and nothing where they say that it decides nothing."""
-    vectors, ids, owned = _to_defend()
-    fitted = defense(seed=2).fit(vectors, owned)
+    vectors, ids, _ = _to_defend()
+    fitted = _fitted(defense)
     first, other = (np.asarray(made.transform(vectors, ids)) for made in (fitted, with_key(fitted, 3)))
     changed = not np.array_equal(first, other)
     keyed = defense.facts.keyed
@@ -237,8 +238,8 @@ def defense_is_kept(defense: Any) -> None:
 
 def defense_tells_its_size(defense: Any) -> None:
     """What it says of its stored vectors is true, and an owner who undoes it comes nearer to the plain vectors."""
-    vectors, ids, owned = _to_defend()
-    fitted = defense(seed=2).fit(vectors, owned)
+    vectors, ids, _ = _to_defend()
+    fitted = _fitted(defense)
     made = np.asarray(fitted.transform(vectors, ids))
     if isinstance(fitted, Sized):
         width = fitted.stored_dimension(vectors.shape[1])
@@ -265,6 +266,13 @@ def defense_cleans(defense: Any) -> None:
     require(cleaned == alone, f"{defense.__name__}: what becomes of a text depends on the other texts")
     same = np.array_equal(np.asarray(made.fit(vectors, owned).transform(vectors, ids)), vectors)
     require(same, f"{defense.__name__} changes texts and vectors: it can do one of the two")
+
+
+@lru_cache(maxsize=4)
+def _fitted(defense: Any) -> Any:
+    """A defense that has learnt, for all checks that only look at it: some take seconds to learn."""
+    vectors, _, owned = _to_defend()
+    return defense(seed=2).fit(vectors, owned)
 
 
 def _to_defend() -> tuple[Any, list[str], Owned]:
