@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from defense_audit import small_audit
 
 from unembed.defenses.chain import Chain
 from unembed.defenses.gaussian import Gaussian
@@ -99,21 +100,9 @@ def test_vectors_of_another_dimension_are_refused(saved):
 
 
 def test_a_saved_defense_audited_again_gives_the_same_findings(tmp_path):
-    given = {
-        "data": {"texts": "generator:messages", "max_texts": 300, "attributes": ["topic"]},
-        "encoder": {"name": "lsa", "components": 24},
-        "games": ["attribute"],
-        "attacks": ["attribute/linear"],
-        "adversaries": ["insider"],
-        "references": [],
-        "calibrate": False,
-        "repeats": 0,
-        "threads": 1,
-        "unaware": False,
-        "defenses": [[{"name": "gaussian", "scale": 1.0}, {"name": "rounding", "decimals": 2}]],
-        "utility": ["retrieval"],
-        "run": {"folder": str(tmp_path / "run"), "no_cache": True, "keep_defenses": True},
-    }
+    run = {"folder": str(tmp_path / "run"), "no_cache": True, "keep_defenses": True}
+    both = [{"name": "gaussian", "scale": 1.0}, {"name": "rounding", "decimals": 2}]
+    given = small_audit(tmp_path, unaware=False, defenses=[both], utility=["retrieval"], run=run)
     first, folder = audit(build_spec(given))
     assert [f.adaptive for f in first.findings] == [None, True]
     (cost,) = first.variants
