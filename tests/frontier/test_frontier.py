@@ -1,6 +1,7 @@
 """Points, targets, halving and the choice, on made-up findings; and one real search."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 import unembed
 from unembed.errors import UsageError
 from unembed.frontier import halving
-from unembed.frontier.points import Point, pareto, surely_beats
+from unembed.frontier.points import Point, pareto
 from unembed.frontier.shelf import check_shelf, settings_of, shelf
 from unembed.frontier.target import choose, layers, read_target
 from unembed.metrics.estimate import Estimate, undefined
@@ -53,6 +54,23 @@ def test_halving_keeps_as_many_as_asked_and_earlier_layers_first(values, count):
     assert not left or max(depth[p] for p in chosen) <= min(depth[p] for p in left)
 
 
+def reading(value):
+    """A finding as far as a target looks at one."""
+    return SimpleNamespace(game="inversion", subject=None, metric="content_f1", estimate=estimate(value), secondary={})
+
+
+def test_what_a_target_names_decides_who_goes_on():
+    """Against another question both do nothing, and there the first one is no worse and cheaper."""
+    useless = point("useless", 0.8, 0.1, strongest=(reading(0.5),))
+    useful = point("useful", 0.8, 0.3, strongest=(reading(0.1),))
+    assert halving.best([useless, useful], 1) == [useless]
+    targets = [read_target("inversion <= 0.2")]
+    assert layers([useless, useful], targets) == [[useless, useful]]
+    worse = point("worse", 0.7, 0.4, strongest=(reading(0.3),))
+    assert layers([useful, worse], targets) == [[useful], [worse]]
+    assert layers([useful, worse]) == [[useful, worse]]
+
+
 def test_what_was_not_measured_never_goes_before_what_was():
     lost = Point("lost", undefined(), None, undefined(), undefined(), None, unmeasured=1)
     assert halving.best([lost, point("a", 1, 1)], 1)[0].variant == "a"
@@ -63,11 +81,6 @@ def test_rounds_grow_by_three_up_to_the_whole():
     assert halving.sizes(20_000, 60) == [2222, 6666, 20_000]
     assert halving.sizes(20_000, 5) == [20_000]
     assert halving.sizes(1000, 60) == [1000]
-
-
-def test_a_sure_win_needs_both_intervals_apart():
-    assert surely_beats(point("a", 0.1, 0.1, 0.01), point("b", 0.2, 0.2, 0.01))
-    assert not surely_beats(point("a", 0.1, 0.1, 0.06), point("b", 0.2, 0.2, 0.06))
 
 
 def test_the_choice_is_the_least_loss_that_meets_the_limit_for_sure():

@@ -37,7 +37,7 @@ def kept(settings: int, rounds_left: int) -> int:
 def best(points: Sequence[Point], count: int, targets: Sequence[Target] = ()) -> list[Point]:
     """The ``count`` points that go on."""
     chosen: list[Point] = []
-    for layer in layers(points):
+    for layer in layers(points, targets):
         room = count - len(chosen)
         if room <= 0:
             break

@@ -57,11 +57,6 @@ def beats(one: Point, other: Point) -> bool:
     return at_least and (one.leak.value < other.leak.value or one.loss.value < other.loss.value)
 
 
-def surely_beats(one: Point, other: Point) -> bool:
-    """The same with the intervals apart in both respects."""
-    return one.leak.high < other.leak.low and one.loss.high < other.loss.low
-
-
 def exposure(finding: Finding) -> Estimate:
     """The excess over guessing as a share of what is possible above guessing."""
     room = 1 - finding.floor.value

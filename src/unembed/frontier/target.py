@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unembed.errors import UsageError
-from unembed.frontier.points import Point, beats
+from unembed.frontier.points import Point
 from unembed.metrics.estimate import Estimate, undefined
 
 #: The name of the leak that points are drawn by, which is of no single game.
@@ -120,12 +120,28 @@ def _bytes(point: Point) -> float:
     return point.cost.stored_bytes if point.cost else math.inf
 
 
-def layers(points: Sequence[Point]) -> list[list[Point]]:
-    """The Pareto set, then that of the rest, and so on; what was not measured comes last."""
-    rest, found = [p for p in points if p.known], []
+def layers(points: Sequence[Point], targets: Sequence[Target] = ()) -> list[list[Point]]:
+    """The Pareto set, then that of the rest, and so on; what was not measured comes last.
+
+    Where there are targets, what they name counts instead of the question that gives away most: a defense may be the
+    best there is against one question and do nothing against another.
+    """
+    over = {p: _leak_for(p, targets) for p in points}
+    rest, found = [p for p in points if p.known and not math.isnan(over[p])], []
+    lost = [p for p in points if p not in rest]
+
+    def beaten(one: Point) -> bool:
+        own = (over[one], one.loss.value)
+        others = ((over[p], p.loss.value) for p in rest)
+        return any(leak <= own[0] and loss <= own[1] and (leak, loss) != own for leak, loss in others)
+
     while rest:
-        front = [p for p in rest if not any(beats(other, p) for other in rest)]
+        front = [p for p in rest if not beaten(p)]
         found.append(front)
         rest = [p for p in rest if p not in front]
-    lost = [p for p in points if not p.known]
     return [*found, lost] if lost else found
+
+
+def _leak_for(point: Point, targets: Sequence[Target]) -> float:
+    """How far a point lies above the target that it misses by most; without targets its leak."""
+    return max((t.figure(point).value - t.most for t in targets), default=point.leak.value)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from unembed.frontier.points import Point, pareto, points_of
-from unembed.frontier.target import Choice, Target
+from unembed.frontier.target import LEAK, Choice, Target
 from unembed.metrics.estimate import Estimate
 from unembed.report import svg
 from unembed.report.numbers import MISSING, number
@@ -103,9 +103,13 @@ def sentence(choice: Choice, targets: Sequence[Target], max_loss: float | None) 
         return f"No defense meets {asked}. The nearest is {what}, which misses it by {choice.missed_by:.3g}."
     if choice.point.variant is None:
         return f"No defense is needed for {asked}: {choice.why}."
+    point = choice.point
+    figures = [(t, t.figure(point)) for t in targets]
+    reached = ", ".join(f"{t.game} {e.value:.3f} [{e.low:.3f}–{e.high:.3f}]" for t, e in figures if t.game != LEAK)
     return (
-        f"{what} meets {asked}: it leaks {_share(choice.point.leak)} of what is possible above guessing to somebody "
-        f"who knows it and costs {_share(choice.point.loss)} of the use that suffers most."
+        f"{what} meets {asked}{f' ({reached})' if reached else ''}. To somebody who knows it the question that gives away "
+        f"most leaks {_share(point.leak)} of what is possible above guessing; the use that suffers most loses "
+        f"{_share(point.loss)}."
     )
 
 
