@@ -106,10 +106,10 @@ def sentence(choice: Choice, targets: Sequence[Target], max_loss: float | None) 
     point = choice.point
     figures = [(t, t.figure(point)) for t in targets]
     reached = ", ".join(f"{t.game} {e.value:.3f} [{e.low:.3f}–{e.high:.3f}]" for t, e in figures if t.game != LEAK)
+    reached = f" ({reached})" if reached else ""
     return (
-        f"{what} meets {asked}{f' ({reached})' if reached else ''}. To somebody who knows it the question that gives away "
-        f"most leaks {_share(point.leak)} of what is possible above guessing; the use that suffers most loses "
-        f"{_share(point.loss)}."
+        f"{what} meets {asked}{reached}. To somebody who knows it the question that gives away most leaks "
+        f"{_share(point.leak)} of what is possible above guessing; the use that suffers most loses {_share(point.loss)}."
     )
 
 
