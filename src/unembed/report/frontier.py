@@ -109,7 +109,8 @@ def sentence(choice: Choice, targets: Sequence[Target], max_loss: float | None) 
     reached = f" ({reached})" if reached else ""
     return (
         f"{what} meets {asked}{reached}. To somebody who knows it the question that gives away most leaks "
-        f"{_share(point.leak)} of what is possible above guessing; the use that suffers most loses {_share(point.loss)}."
+        f"{_share(point.leak)} of what is possible above guessing; the use that suffers most loses "
+        f"{_share(point.loss)}."
     )
 
 
