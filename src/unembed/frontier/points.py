@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from unembed.metrics.estimate import Estimate, undefined
@@ -47,14 +47,17 @@ def points_of(run: Run) -> list[Point]:
 
 def pareto(points: Sequence[Point]) -> list[Point]:
     """The points that no other one beats: less leak at no more loss, or less loss at no more leak."""
-    known = [p for p in points if p.known]
-    return [p for p in known if not any(beats(other, p) for other in known)]
+    return unbeaten([p for p in points if p.known], lambda point: point.leak.value)
 
 
-def beats(one: Point, other: Point) -> bool:
-    """Whether one point is better in one respect and not worse in the other."""
-    at_least = one.leak.value <= other.leak.value and one.loss.value <= other.loss.value
-    return at_least and (one.leak.value < other.leak.value or one.loss.value < other.loss.value)
+def unbeaten(points: Sequence[Point], leak: Callable[[Point], float]) -> list[Point]:
+    """The same by another figure of what leaks."""
+    places = {p: (leak(p), p.loss.value) for p in points}
+
+    def beaten(own: tuple[float, float]) -> bool:
+        return any(one[0] <= own[0] and one[1] <= own[1] and one != own for one in places.values())
+
+    return [p for p, own in places.items() if not beaten(own)]
 
 
 def exposure(finding: Finding) -> Estimate:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from unembed.defenses import DEFENSES
-from unembed.errors import UsageError
 from unembed.runner.spec import DefenseSpec
 
 #: By defense, the values of one parameter, or of several, from weak to strong. A share is of the dimensions.
@@ -39,12 +37,3 @@ def settings_of(chains: list[Chain]) -> list[Chain]:
         else:
             found.append(chain)
     return found
-
-
-def check_shelf() -> None:
-    """Refuse a shelf that names what is not there; for the tests."""
-    for chain in shelf():
-        make = DEFENSES.get(chain[0].name)
-        unknown = set(chain[0].params) - set(make().get_params())
-        if unknown:
-            raise UsageError(f"{chain[0].name} has no parameter {', '.join(sorted(unknown))}")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from unembed.errors import UsageError
-from unembed.frontier.points import Point
+from unembed.frontier.points import Point, unbeaten
 from unembed.metrics.estimate import Estimate, undefined
 
 #: The name of the leak that points are drawn by, which is of no single game.
@@ -129,14 +129,8 @@ def layers(points: Sequence[Point], targets: Sequence[Target] = ()) -> list[list
     over = {p: _leak_for(p, targets) for p in points}
     rest, found = [p for p in points if p.known and not math.isnan(over[p])], []
     lost = [p for p in points if p not in rest]
-
-    def beaten(one: Point) -> bool:
-        own = (over[one], one.loss.value)
-        others = ((over[p], p.loss.value) for p in rest)
-        return any(leak <= own[0] and loss <= own[1] and (leak, loss) != own for leak, loss in others)
-
     while rest:
-        front = [p for p in rest if not beaten(p)]
+        front = unbeaten(rest, over.__getitem__)
         found.append(front)
         rest = [p for p in rest if p not in front]
     return [*found, lost] if lost else found
