@@ -129,6 +129,13 @@ def test_every_copy_is_found_and_nothing_else(read_again):
     assert found.ids[0] == list(found.groups[0])
 
 
+def test_groups_are_told_by_the_ids_of_the_store_whatever_they_are():
+    rows = _with_copies(0.0)
+    names = [f"note {n}" for n in range(600)] + list(range(600, 1200))
+    found = near_duplicates(in_batches(rows, names, size=128))
+    assert found.ids == [[names[row] for row in group] for group in found.groups]
+
+
 @pytest.mark.parametrize(("cosine", "least", "most"), [(0.995, 0.9, 1.0), (0.98, 0.5, 0.8)])
 def test_as_many_near_duplicates_are_found_as_is_said(cosine, least, most):
     rows = _with_copies(np.arccos(cosine + 1e-4))
