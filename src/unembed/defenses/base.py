@@ -31,6 +31,8 @@ class DefenseFacts:
     """What every defense says of itself; ``version`` goes up when its output may change.
 
     ``keyed``: what its key decides, if anything: the ``noise`` of each record, or one ``map`` for all of them.
+    ``supervised``: it learns what to hide from what texts or columns say. An audit fits it on texts that nobody is
+    asked about nor holds, because it hides more in the very texts that it learnt from.
     """
 
     name: str
@@ -39,6 +41,7 @@ class DefenseFacts:
     section: str | None = None
     departures: str | None = None
     keyed: Literal["noise", "map"] | None = None
+    supervised: bool = False
     version: int = 1
 
 

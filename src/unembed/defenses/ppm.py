@@ -53,6 +53,7 @@ class Ppm(Parametrised):
         title="Privacy-preserving mapping",
         paper="pan2020",
         section="VII (3), Appendix C",
+        supervised=True,
         departures="the simulated adversary is solved and not trained in turns with the mapping: in each step a linear "
         "adversary and one with 200 fresh random sigmoid units are fitted exactly, because the mapping runs away from "
         "the printed adversary, trained in turns, and one trained afterwards reads nearly everything; the mapping "

@@ -46,6 +46,7 @@ class Subspace(Parametrised):
         title="Projection that takes keywords out",
         paper="pan2020",
         section="VII (4), Appendix C",
+        supervised=True,
         departures="the printed projection adds k vectors, each without one direction, and the printed matrix C holds "
         "what texts with the keyword, or without it, vary by among themselves; what the text describes is built: the "
         "projection on the complement of all directions, the first of which tell the two sets apart, and only the last "

@@ -19,6 +19,7 @@ class Capability(StrEnum):
     LABELS = "labels"
     FORMAT = "the format"
     DEFENSE = "the defense"
+    RELEASES = "several releases"
     TEXTS = "the texts"
 
 
@@ -32,6 +33,7 @@ MEANINGS: dict[Capability, str] = {
     Capability.LABELS: "the sensitive attribute of some texts",
     Capability.FORMAT: "the format of the secret",
     Capability.DEFENSE: "which defense is in use",
+    Capability.RELEASES: "the same vectors as they were stored several times, their noise drawn anew each time",
     Capability.TEXTS: "the texts under attack themselves: only yardsticks, to compare with, are given them",
 }
 

@@ -165,6 +165,7 @@ def capability(name: str) -> str:
 _ROLES = {
     "corpus": "The whole collection",
     "target": "Texts under attack",
+    "owner": "Texts the defense learnt from",
     "adversary": "Texts an insider holds",
     "external": "Public texts of another kind",
 }

@@ -232,7 +232,7 @@ class Coverage(Strict):
 class DataCard(Strict):
     """A corpus as it was used: where from, how many rows, what was removed."""
 
-    role: Literal["corpus", "target", "adversary", "external"]
+    role: Literal["corpus", "target", "adversary", "owner", "external"]
     name: str
     rows: int
     fingerprint: str

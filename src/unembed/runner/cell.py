@@ -163,10 +163,13 @@ def made_for(identity: CellIdentity, seed: int, device: str) -> tuple[SomeGame, 
 
 
 def _ways(identity: CellIdentity, work: Path) -> Ways:
-    """What is done to both sides' vectors; a game about the secret map itself leaves it to its attacks to undo it."""
-    adversary = adversary_of(identity)
-    able = Capability.QUERIES in adversary.capabilities
-    return ways_of(identity, work, inside=adversary.inside, bring_back=able and not _facts(identity).needs_map)
+    """What is done to both sides' vectors; a game about the secret map itself leaves it to its attacks to undo it.
+
+    One that compares encoders takes the vectors as each of them would store them.
+    """
+    adversary, facts = adversary_of(identity), _facts(identity)
+    able = Capability.QUERIES in adversary.capabilities and not (facts.needs_map or facts.needs_lineup)
+    return ways_of(identity, work, inside=adversary.inside, bring_back=able)
 
 
 def _material(task: Task, ways: Ways) -> Material:
@@ -186,7 +189,7 @@ def _material(task: Task, ways: Ways) -> Material:
         target=target,
         known=known,
         target_vectors=stored.side("target", target),
-        known_vectors=(stored if adversary.inside and identity.adaptive else held).side(identity.known, known, rows),
+        known_vectors=ways.pairs.side(identity.known, known, rows),
         encode=held.behind(encode),
         adversary=adversary,
         seed=task.cell.deal_seed,

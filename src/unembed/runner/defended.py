@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
 from pathlib import Path
 
 import numpy as np
@@ -20,20 +20,27 @@ from unembed.defenses.saved import Holding
 from unembed.defenses.saving import load_chain, save_chain
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, fenced
+from unembed.games.threat import Capability
 from unembed.results.identity import CellIdentity, Made
 from unembed.runner.encoder_recipe import artifacts_in, can_be_asked, encoder_of_run
 from unembed.runner.plan import Cell, made_as_planned
-from unembed.runner.prepare import INSIDE
+from unembed.runner.prepare import INSIDE, OWNER
 from unembed.runner.spec import AuditSpec
 from unembed.runner.workspace import load_corpus, load_vectors, save_vectors
 from unembed.seeds import seed_for
+
+#: How often the records were released to somebody who holds several releases.
+RELEASES = 10
 
 Encode = Callable[[Sequence[str]], Vectors]
 
 
 @dataclass(frozen=True)
 class DefenseRecipe:
-    """A chain of defenses, fitted on both sides of the collection with the owner's key."""
+    """A chain of defenses, fitted with the owner's key on both sides of the collection.
+
+    One that learns what to hide is fitted on a part of the collection that nobody holds nor is asked about.
+    """
 
     transforms: tuple[Made, ...]
     seed: int
@@ -49,8 +56,10 @@ class DefenseRecipe:
         """Fit; nothing is kept on the way."""
         chain = Chain([self._step(told) for told in self.transforms], [told.name for told in self.transforms])
         done = {place for place, told in enumerate(self.transforms) if told.fitted}
-        corpora = [load_corpus(self.work / f"{side}.parquet") for side in (INSIDE, "target")]
-        own = stacked(*(side_vectors(self.transforms, side, self.work) for side in (INSIDE, "target")))
+        learning = (step for place, step in enumerate(chain.steps) if place not in done)
+        sides = (OWNER,) if any(step.facts.supervised for step in learning) else (INSIDE, "target")
+        corpora = [load_corpus(self.work / f"{side}.parquet") for side in sides]
+        own = reduce(stacked, (side_vectors(self.transforms, side, self.work) for side in sides))
         ids = [record for corpus in corpora for record in corpus.ids]
         with fenced("a defense"):
             return chain.fit(own, seed_for(self.seed, "defense"), _owned(corpora, self.work, chain), ids, done)
@@ -164,13 +173,15 @@ def _fitted(told: str, work: Path) -> Chain:
 class Passage:
     """What is done on the way from texts to vectors that lie somewhere: to texts, and to vectors behind the encoder.
 
-    ``after`` is what an adversary does to them in turn.
+    ``after`` is what an adversary does to them in turn. ``others`` are the chain under further keys, where the same
+    records were released under each of them and the adversary takes the mean.
     """
 
     work: Path
     transforms: tuple[Made, ...] = ()
     chain: Chain | None = None
     after: Transform = unchanged
+    others: tuple[Chain, ...] = ()
 
     def side(self, name: str, corpus: Corpus, rows: NDArray[np.int64] | None = None) -> Vectors:
         """The vectors of a side, or of some of its rows, which are the texts of ``corpus``."""
@@ -185,7 +196,18 @@ class Passage:
         return lambda texts: self._through(chain, encode(chain.clean(texts)), [digest_id(text) for text in texts])
 
     def _through(self, chain: Chain, vectors: Vectors, ids: Sequence[str]) -> Vectors:
-        return self.after(chain.transform(vectors, ids), ids)
+        released = chain.transform(vectors, ids)
+        if self.others:
+            rest = (np.asarray(other.transform(vectors, ids), dtype=np.float32) for other in self.others)
+            released = sum(rest, np.asarray(released, dtype=np.float32)) / np.float32(1 + len(self.others))
+        return self.after(released, ids)
+
+    def released_again(self, seed: int, times: int = RELEASES) -> Passage:
+        """The mean of many releases, where each record's noise was drawn anew for each of them."""
+        if self.chain is None or not self.chain.draws_noise:
+            return self
+        keys = (seed_for(seed, "release", number) for number in range(1, times))
+        return replace(self, others=tuple(self.chain.with_key(key) for key in keys))
 
 
 def passages_of(identity: CellIdentity, work: Path) -> tuple[Passage, Passage]:
@@ -197,10 +219,14 @@ def passages_of(identity: CellIdentity, work: Path) -> tuple[Passage, Passage]:
     if not identity.transforms:
         return Passage(work), Passage(work)
     stored = owners_passage(identity, work)
+    several = Capability.RELEASES in identity.capabilities
+    if several:
+        stored = stored.released_again(seed_for(identity.seed, "defense"))
     if not identity.adaptive or stored.chain is None:
         return stored, Passage(work)
-    other = stored.chain.with_key(seed_for(identity.seed, "defense", "adversary"))
-    return stored, Passage(work, identity.transforms, other)
+    key = seed_for(identity.seed, "defense", "adversary")
+    held = Passage(work, identity.transforms, stored.chain.with_key(key))
+    return stored, held.released_again(key) if several else held
 
 
 def owners_passage(identity: CellIdentity, work: Path) -> Passage:

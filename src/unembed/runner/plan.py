@@ -34,7 +34,7 @@ from unembed.seeds import seed_for
 
 P = TypeVar("P")
 #: Goes up when the way cells are played changes: old cell files are then not taken for new ones.
-CELL_VERSION = 6
+CELL_VERSION = 7
 NO_MAP = "not applicable: it is asked where a defense is one secret map, and none is here"
 
 
@@ -105,7 +105,7 @@ def make_plan(
     spec: AuditSpec, sides: Sides, asked: Asked, card: EncoderCard, vectors_digest: str, white_box: bool = False
 ) -> Plan:
     """Every attack each adversary can carry out; for the rest, the capability that is missing."""
-    mapped = any(_hides_map(step.name for step in made) for made, _ in _variants(spec, card.dimension))
+    mapped = any(_keyed("map", made) for made, _ in _variants(spec, card.dimension))
     unmapped = {q.game.facts.name: NO_MAP for q in asked.questions if q.game.facts.needs_map and not mapped}
     alone = unmapped | {
         q.game.facts.name: why for q in asked.questions if (why := no_lineup(q.game, sides.can_encode, card))
@@ -114,7 +114,7 @@ def make_plan(
     cells: list[Cell] = []
     for who in spec.cast:
         adversary = _without_queries(who, sides)
-        reason = _not_played(adversary, sides, card, white_box)
+        reason = _not_played(adversary, sides, card, white_box) or _one_release(adversary, spec, card.dimension)
         if reason:
             skipped.append(reason)
             continue
@@ -145,9 +145,9 @@ def make_plan(
     return Plan(list({c.key: c for c in cells}.values()), skipped)
 
 
-def _hides_map(defenses: Iterable[str]) -> bool:
-    """Whether one of these defenses is one secret map for all vectors."""
-    return any(DEFENSES.get(name).facts.keyed == "map" for name in defenses)
+def _keyed(what: str, transforms: Iterable[Made]) -> bool:
+    """Whether the key of one of these decides that: the ``noise`` of each record, or one ``map`` for all vectors."""
+    return any(DEFENSES.get(step.name).facts.keyed == what for step in transforms)
 
 
 def _seated(game: Any, adversary: Adversary, spec: AuditSpec, sides: Sides) -> Adversary | Skipped:
@@ -210,6 +210,18 @@ def _not_played(adversary: Adversary, sides: Sides, card: EncoderCard, white_box
             "with its weights is at least as strong as the insider",
         )
     return None
+
+
+def _one_release(adversary: Adversary, spec: AuditSpec, dimension: int) -> Skipped | None:
+    """Where nothing is drawn, one release tells as much as many."""
+    noisy = any(_keyed("noise", made) for made, _ in _variants(spec, dimension))
+    if noisy or Capability.RELEASES not in adversary.capabilities:
+        return None
+    return Skipped(
+        what="all attacks",
+        adversary=adversary.name,
+        reason="not applicable: several releases tell more where a defense draws noise, and none here does",
+    )
 
 
 def _missing(what: str, subject: str | None, adversary: Adversary, missing: list[Capability]) -> Skipped:
@@ -286,8 +298,10 @@ def _cells(
     weaker = [plain.model_copy(update=fewer) for fewer in less]
     asked = [*weaker, plain, *_defended(plain, spec, adversary, card.dimension)]
     if game.facts.needs_map:
-        mapped = [one for one in asked if one.adaptive and _hides_map(step.name for step in one.transforms)]
+        mapped = [one for one in asked if one.adaptive and _keyed("map", one.transforms)]
         asked = [one.model_copy(update=fewer) for one in mapped for fewer in (*less, {})]
+    if Capability.RELEASES in adversary.capabilities:
+        asked = [one for one in asked if _keyed("noise", one.transforms)]
     placed = deal_seed(spec.seed, game.facts.name, game.subject)
     return [Cell(one, placed, question.public) for one in asked]
 

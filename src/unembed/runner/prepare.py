@@ -18,6 +18,7 @@ from unembed.corpora import duplicates, splits
 from unembed.corpora.chunks import ORIGIN, chunk_corpus, default_overlap
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.training import TrainingSide
+from unembed.defenses.base import digest_id
 from unembed.encoders import build_encoder, must_be_fitted, new_encoder
 from unembed.encoders.base import DenseVectors, Encoder, EncoderCard, Vectors
 from unembed.encoders.cache import CachedEncoder, EmbeddingCache, full_card
@@ -36,6 +37,8 @@ LEARNT = "texts the encoder learnt from"
 BUDGET = "budget"
 #: The part of the collection that insiders hold.
 INSIDE = "inside"
+#: The part of the collection that defenses learn from which learn what to hide.
+OWNER = "owner"
 #: Public text of another kind, which outsiders hold.
 EXTERNAL = "external"
 ROWS_AT_ONCE = 8192
@@ -157,6 +160,11 @@ def split_sides(spec: AuditSpec, texts: Texts) -> Sides:
         ),
     ]
     known = {INSIDE: split.adversary}
+    if spec.supervised:
+        known = dict(zip((INSIDE, OWNER), _apart(split.adversary, spec.data.together), strict=True))
+        own = known[OWNER]
+        cards[-1] = cards[-1].model_copy(update={"rows": len(known[INSIDE]), "fingerprint": known[INSIDE].fingerprint})
+        cards.append(DataCard(role="owner", name=own.name, rows=len(own), fingerprint=own.fingerprint))
     if texts.can_encode and not all(adversary.inside for adversary in spec.cast):
         external, card = _read_external(spec, target)
         known[EXTERNAL] = external
@@ -165,6 +173,22 @@ def split_sides(spec: AuditSpec, texts: Texts) -> Sides:
     if texts.stored is not None and not texts.can_encode:
         looks_like = _looks_like(texts.stored, [*target.ids, *split.adversary.ids])
     return Sides(target, known, cards, texts.stored, texts.can_encode, looks_like=looks_like, encoder=texts.encoder)
+
+
+def _apart(corpus: Corpus, by: str | None) -> tuple[Corpus, Corpus]:
+    """Two halves of the adversary's texts, the texts of one group in the same; the same texts in the same half always.
+
+    A defense that learns what to hide learns it from the second, which then nobody holds.
+    """
+    kept_together = corpus.texts if by is None else [str(value) for value in corpus.column(by)]
+    second = np.array([int(digest_id(one), 16) % 2 == 0 for one in kept_together])
+    halves = corpus.select(np.flatnonzero(~second)), corpus.select(np.flatnonzero(second))
+    if not all(len(half) for half in halves):
+        raise CannotMeasureError(
+            f"{corpus.name}: {len(corpus)} text(s) of the adversary can't be cut in two, one part for the adversary "
+            "and one for the defense to learn from"
+        )
+    return halves
 
 
 def _looks_like(stored: Stored, ids: Sequence[str]) -> str | None:
@@ -252,7 +276,8 @@ def learning_texts(spec: AuditSpec, sides: Sides) -> Sequence[str]:
     """What an encoder that must be fitted learns from: a file of its own, or the collection."""
     if spec.encoder.fit_on:
         return open_collection(Wanted(spec.encoder.fit_on)).corpus.texts
-    return [*sides.known[INSIDE].texts, *sides.target.texts]
+    own = sides.known[OWNER].texts if OWNER in sides.known else ()
+    return [*sides.known[INSIDE].texts, *own, *sides.target.texts]
 
 
 def training_side(spec: AuditSpec, sides: Sides) -> TrainingSide | None:

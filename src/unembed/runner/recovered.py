@@ -1,9 +1,12 @@
-"""Vectors behind a secret map, as those attack them who know of it: brought back first (``defenses.alignment``).
+"""Vectors behind a defense, as those attack them who know of it: brought back first, as far as that goes.
 
 An outsider who knows that one map stands before all stored vectors does not learn from vectors of their own behind
 another such map, which would show nothing. They bring the stored vectors back without a pair and attack what they get.
 Who is inside has pairs to find the map by; without bringing vectors back, what they learn from those and what they have
-encoded would lie behind two different maps.
+encoded would lie behind two different maps (``defenses.alignment``).
+
+Noise is taken out of the stored vectors and of those that the adversary makes behind the same defense, so that what is
+learnt from the one holds for the other (``defenses.denoising``).
 """
 
 from __future__ import annotations
@@ -19,10 +22,13 @@ from unembed.artifacts.base import Json
 from unembed.defenses.alignment import Alignment, match_unpaired, procrustes
 from unembed.results.identity import CellIdentity
 from unembed.runner.defended import Passage, passages_of
+from unembed.runner.denoised import DenoiserRecipe
 from unembed.runner.encoder_recipe import artifacts_in
 from unembed.runner.workspace import load_corpus
 from unembed.seeds import seed_for
 
+#: Draws of the noise whose mean stands for a text of the adversary's own.
+OWN_DRAWS = 3
 #: Goes up when the way back is looked for in another way.
 VERSION = 1
 #: Ways back from two halves of the public vectors that agree less may both be wrong.
@@ -37,28 +43,34 @@ _ROTATION, _FIGURES = "rotation.npy", "alignment.json"
 class Ways:
     """What the owner does to vectors, what the adversary does to their own, and what is to be said about it.
 
-    ``plain``: what stands before the owner's secret map, where there is one. ``doubt``: why finding nothing would say
-    nothing: the way back was not found, and somebody with more vectors may find it.
+    ``pairs``: what lies before the vectors of the texts that the adversary holds. ``plain``: what stands before the
+    owner's secret map, where there is one. ``doubt``: why finding nothing would say nothing: the way back was not
+    found, and somebody with more vectors may find it.
     """
 
     stored: Passage
     held: Passage
+    pairs: Passage
     plain: Passage | None = None
     notes: tuple[str, ...] = ()
     doubt: str | None = None
 
 
 def ways_of(identity: CellIdentity, work: Path, *, inside: bool, bring_back: bool) -> Ways:
-    """The passages of a cell; ``bring_back``: the adversary undoes a secret map, if there is one, before the attack.
+    """The passages of a cell; ``bring_back``: the adversary undoes what the defense did, as far as it can.
 
-    Only somebody who knows the defense meets its map: to others the vectors are just vectors.
+    Only somebody who knows the defense can: to others the vectors are just vectors.
     """
     stored, held = passages_of(identity, work)
-    if not identity.adaptive or stored.chain is None or not stored.chain.hides_map:
-        return Ways(stored, held)
+    pairs = stored if inside and identity.adaptive else held
+    if not identity.adaptive or stored.chain is None:
+        return Ways(stored, held, pairs)
+    if not stored.chain.hides_map:
+        calm = bring_back and stored.chain.draws_noise
+        return _calmed(identity, work, stored, held) if calm else Ways(stored, held, pairs)
     plain = replace(stored, chain=stored.chain.before_map())
     if not bring_back:
-        return Ways(stored, held, plain)
+        return Ways(stored, held, pairs, plain)
     found = artifacts_in(work.parent).get(AlignmentRecipe(identity, work, inside))
     own = _before_map(held)
     note = (
@@ -68,7 +80,21 @@ def ways_of(identity: CellIdentity, work: Path, *, inside: bool, bring_back: boo
     if found.pairs:
         note = f"vectors mapped back by {found.pairs:,} pairs"
     doubt = None if found.confidence >= SURE else LOST
-    return Ways(replace(stored, after=lambda vectors, ids: found.back(vectors)), own, plain, (note,), doubt)
+    stored = replace(stored, after=lambda vectors, ids: found.back(vectors))
+    return Ways(stored, own, stored if inside else own, plain, (note,), doubt)
+
+
+def _calmed(identity: CellIdentity, work: Path, stored: Passage, held: Passage) -> Ways:
+    """Both passages with the noise taken out; the adversary's own texts are put through the defense several times.
+
+    What is learnt from the mean of a few draws has to do with less noise; from the mean of many it would no longer fit
+    the store, where there is one draw.
+    """
+    held = held.released_again(seed_for(identity.seed, "draws"), OWN_DRAWS * (1 + len(held.others)))
+    denoiser = artifacts_in(work.parent).get(DenoiserRecipe(identity, work))
+    stored, held = (replace(way, after=lambda vectors, ids: denoiser.calm(vectors)) for way in (stored, held))
+    note = f"noise taken out as far as it goes: {denoiser.share:.0%} of what the vectors vary by was kept"
+    return Ways(stored, held, pairs=held, notes=(note,))
 
 
 def _before_map(held: Passage) -> Passage:

@@ -330,6 +330,11 @@ class AuditSpec(Strict):
         return [list(one) if isinstance(one, list) else [one] for one in self.defenses]
 
     @property
+    def supervised(self) -> bool:
+        """Whether some defense learns here what it is to hide."""
+        return any(DEFENSES.get(step.name).facts.supervised for steps in self.chains for step in steps)
+
+    @property
     def columns(self) -> list[str]:
         """Columns to be read beside the texts."""
         named = (*self.data.attributes, self.data.group, self.data.time, *(c for u in self.utility for c in u.columns))

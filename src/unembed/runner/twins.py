@@ -24,7 +24,7 @@ from unembed import seeds
 from unembed.encoders.base import Encoder, Vectors
 from unembed.errors import CannotMeasureError
 from unembed.results.identity import digest_of
-from unembed.runner.prepare import ROWS_AT_ONCE, Progress, Sides, encode_sides
+from unembed.runner.prepare import INSIDE, ROWS_AT_ONCE, Progress, Sides, encode_sides
 from unembed.runner.workspace import load_vectors, save_corpus, save_vectors, save_vectors_in_parts
 from unembed.sealed import BrokenSealError, seal, unseal
 from unembed.writing import write_atomically
@@ -152,7 +152,7 @@ def _without(sides: Sides, twins: dict[str, list[int]]) -> Sides:
             raise CannotMeasureError(f"{known[name].name}: every vector of the adversary is nearly a target's")
         if rows:
             known[name] = known[name].select(kept)
-        role = "external" if name == "external" else "adversary"
+        role = "adversary" if name == INSIDE else name
         facts = {"rows": len(known[name]), "fingerprint": known[name].fingerprint}
         cards = [
             card.model_copy(update={**facts, "facts": {**card.facts, FACT: len(rows)}}) if card.role == role else card
