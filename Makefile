@@ -48,7 +48,7 @@ demo: $(USE)
 	$(BIN)/unembed demo --out unembed-demo
 
 test: $(DEV)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 crash: $(DEV)
 	UNEMBED_EVERY_WRITE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/runner/test_every_write.py

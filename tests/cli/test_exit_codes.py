@@ -108,7 +108,8 @@ def test_3_when_nothing_could_run(messages: Path, tmp_path: Path) -> None:
 def test_130_when_interrupted_and_the_same_command_goes_on(messages: Path, tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW_ENCODER)
     command = ["audit", "--texts", messages, "--column", "text", "--encoder", "slow.py:Slow", "-d", "run"]
-    command += ["--game", "keyword", "--attack", "keyword/svm", "--threads", "1", *ONCE]
+    command += ["--game", "keyword", "--attack", "keyword/svm", "--set", "keyword.samples=20", "--threads", "1", *ONCE]
+    command += ["--adversary", "insider"]
     process = start(command, cwd=tmp_path)
     deadline = time.monotonic() + 180
     while not any(e["event"] == "planned" for e in events(tmp_path / "run")):

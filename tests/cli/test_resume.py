@@ -195,6 +195,5 @@ def test_a_killed_run_of_the_default_encoder_goes_on(messages: Path, tmp_path: P
     assert call(arguments, cwd=calm, UNEMBED_CACHE=str(tmp_path / "calm-cache")).code == 0
     cache = tmp_path / "killed-cache"
     kill_when(lambda: any(cache.glob("vectors/*/*")), arguments, killed, cache)
-    kill_when(lambda: len(cells(killed / "run")) == 1, arguments, killed, cache)
     assert call(arguments, cwd=killed, UNEMBED_CACHE=str(cache)).code == 0
     assert result(killed / "run") == result(calm / "run")

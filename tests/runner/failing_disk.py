@@ -14,7 +14,6 @@ import os
 import signal
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,8 @@ from unembed.runner.spec import build_spec
 
 FAILED = 9
 #: Loaded once, for all forks.
-for module in ("pyarrow.parquet", "sklearn.linear_model", "sklearn.neighbors", "torch", "unembed.report.html"):
-    if find_spec(module.partition(".")[0]):
-        import_module(module)
+for module in ("pyarrow.parquet", "sklearn.linear_model", "sklearn.neighbors", "unembed.report.html"):
+    import_module(module)
 
 
 class Disk:

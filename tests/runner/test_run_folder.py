@@ -185,7 +185,8 @@ class TestEditedPlugins:
     def test_a_defense(self, place: Path) -> None:
         parts = Path(__file__).parents[1] / "plugin_package" / "src" / "unembed_fixture" / "parts.py"
         (place / "noise.py").write_text(parts.read_text())
-        spec = spec_for(place, defenses=[{"name": f"{place / 'noise.py'}:Noise"}])
+        quick = {"attacks": ["attribute/linear"], "references": [], "calibrate": False, "repeats": 0, "curve": []}
+        spec = spec_for(place, defenses=[{"name": f"{place / 'noise.py'}:Noise"}], **quick)
 
         def unaware() -> float:
             return next(f for f in audit(spec)[0].findings if f.adaptive is False).estimate.value

@@ -13,8 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol
 
-from sklearn.base import clone
-
 from unembed.errors import CannotMeasureError
 from unembed.games.base import Deal, G, Game, K, Player, T
 from unembed.games.planting import SIZES, Kind, Plantable
@@ -128,6 +126,8 @@ class _Search(Generic[K, T, G]):
         self.luck = max((luck for luck in lucks if luck is not None), default=None)
 
     def _copy(self, seed: int) -> Player[K, G]:
+        from sklearn.base import clone
+
         copy: Player[K, G] = clone(self.attack)
         return copy.set_params(seed=seed_for(seed, "attack"), **self.quick)
 

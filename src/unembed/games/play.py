@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 import numpy as np
-from sklearn.base import clone
 
 from unembed.errors import CannotMeasureError
 from unembed.games.base import Deal, Example, G, Game, K, Player, Rehearsable, Scores, T
@@ -164,6 +163,8 @@ def check_attack_works(
 
 def _answers_held_back(game: Game[K, T, G], attack: Player[K, G], deal: Deal[K, T], seed: int) -> bool:
     """Whether the attack, taught some of the adversary's pairs, does better than guessing on the others."""
+    from sklearn.base import clone
+
     if not isinstance(game, Rehearsable):
         return False
     try:

@@ -12,7 +12,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import clone
 
 from unembed.errors import CannotMeasureError
 from unembed.games.base import Deal, Divisible, G, Game, K, Player, Scores, T
@@ -30,6 +29,8 @@ def luck_of_pairs(game: Game[K, T, G], attack: Player[K, G], deal: Deal[K, T], r
     Two attacks that learnt from other pairs also differ by chance on the few targets they are tried on. That part is in
     the interval already, so it is taken away: attacks that know nothing differ by no more than that.
     """
+    from sklearn.base import clone
+
     pairs = int(deal.knowledge.vectors.shape[0])
     divide = game.some_pairs if isinstance(game, Divisible) else None
     if repeats < 2 or pairs < 2 * repeats or divide is None:

@@ -38,6 +38,8 @@ SETTINGS: Mapping[str, tuple[str, tuple[float, ...]]] = {
 #: How many of them are measured at each size.
 POINTS = by_size(2, 5, 5)
 PAIRS = by_size(50, 2_000, 10_000)
+#: Steps that the mapping is trained for.
+STEPS = by_size(40, 300, 300)
 UNAWARE, ADAPTIVE = "unaware", "adaptive"
 _ENCODERS = by_size(("lsa-tfidf",), ("minilm",), ("bert-first", "minilm", "bge"))
 
@@ -72,6 +74,8 @@ class DefendedCase(KeywordCase):
             given["keywords"] = tuple(self.texts.keywords)
         if self.defense == "laplace":
             given["pairs"] = PAIRS[self.conditions.size]
+        if self.defense == "ppm":
+            given["steps"] = STEPS[self.conditions.size]
         return DEFENSES.get(self.defense)(**given)
 
     def _behind(self, key: str, plain: Material) -> Material:

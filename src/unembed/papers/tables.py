@@ -22,7 +22,8 @@ from unembed.games.threat import Capability
 from unembed.papers.base import Conditions, ExperimentFacts, Measured, Reproduction, Size, Unmeasured
 from unembed.papers.encoders import pick_encoders
 from unembed.results.identity import digest_of
-from unembed.runner.cell import cause_of, set_torch_threads
+from unembed.runner.cell import cause_of
+from unembed.runner.torch_threads import set_torch_threads
 from unembed.sealed import BrokenSealError, seal, unseal
 from unembed.seeds import seed_for
 from unembed.strict import Strict

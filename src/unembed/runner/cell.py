@@ -31,6 +31,7 @@ from unembed.runner.lineup import make_lineup
 from unembed.runner.masking import UNSEEN, mask
 from unembed.runner.plan import Cell, made_as_planned
 from unembed.runner.recovered import Ways, ways_of
+from unembed.runner.torch_threads import set_torch_threads
 from unembed.runner.workspace import load_corpus, load_seen, load_training, load_vectors
 from unembed.sealed import seal
 from unembed.seeds import generator, seed_for
@@ -128,16 +129,6 @@ def _shown_identity(task: Task) -> CellIdentity:
 def _facts(identity: CellIdentity) -> GameFacts:
     facts: GameFacts = GAMES.get(identity.game.name).facts
     return facts
-
-
-def set_torch_threads(threads: int) -> None:
-    """The number of threads is part of a cell's identity, so that every back-end gives the same bits."""
-    from importlib.util import find_spec
-
-    if find_spec("torch") is not None:
-        import torch
-
-        torch.set_num_threads(threads)
 
 
 def _measure(task: Task) -> Finding:

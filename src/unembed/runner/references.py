@@ -24,13 +24,14 @@ from unembed.games.threat import Capability
 from unembed.results.identity import digest_of
 from unembed.results.schema import Reference, Skipped
 from unembed.runner.apart import safe_encoder
-from unembed.runner.cell import CellResult, adversary_of, cause_of, made_for, set_torch_threads
+from unembed.runner.cell import CellResult, adversary_of, cause_of, made_for
 from unembed.runner.encoder_recipe import artifacts_in
 from unembed.runner.folder import RunFolder
 from unembed.runner.plan import Cell
 from unembed.runner.prepare import Progress, Sides, behind_cache, identify
 from unembed.runner.reference_encoders import ReferenceEncoder, ready_reference, reference_vectors
 from unembed.runner.spec import AuditSpec
+from unembed.runner.torch_threads import set_torch_threads
 from unembed.runner.workers import run_all
 from unembed.runner.workspace import load_corpus, load_vectors, save_corpus, save_vectors
 from unembed.sealed import seal

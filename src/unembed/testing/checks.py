@@ -24,6 +24,7 @@ from unembed.games import GAMES
 from unembed.games.base import Lineup, Material
 from unembed.games.inversion import PieceGuess
 from unembed.games.play import play
+from unembed.games.rounds import play_round
 from unembed.games.rows import random_like, text_rows
 from unembed.testing.toys import (
     LeakyEncoder,
@@ -154,7 +155,7 @@ def attack_succeeds_on_leaky_vectors(attack: Any) -> None:
 def attack_is_deterministic(attack: Any) -> None:
     """The same seed gives the same guess, bit for bit."""
     game = toy_game(attack.facts.game)
-    deal = game.deal(_material_for(attack))
+    deal = game.deal(_material_for(attack, known=300, targets=100))
     first, second = (_dense(attack(seed=3).fit(deal.knowledge).run(deal.vectors)) for _ in range(2))
     require(bool(np.array_equal(first, second)), f"{attack.__name__} gives different guesses for one seed")
 
@@ -163,7 +164,7 @@ def attack_survives_dead_dimensions(attack: Any) -> None:
     """Constant, zero and huge dimensions are normal input."""
     game = toy_game(attack.facts.game)
     changed = _material_for(attack, SpoiledEncoder())
-    played = play(game, attack(seed=1), game.deal(changed), seed=1)
+    played = play_round(game, attack(seed=1), game.deal(changed), seed=1)
     require(played.excess.low > 0.05, f"{attack.__name__} breaks on constant, zero or huge dimensions")
 
 
@@ -185,7 +186,7 @@ def attack_is_at_floor_on_random_vectors(attack: Any) -> None:
         encode=noise,
         lineup=Lineup("noise", {"other noise": noise, "more noise": noise}),
     )
-    played = play(game, attack(seed=1), game.deal(blind), seed=1)
+    played = play_round(game, attack(seed=1), game.deal(blind), seed=1)
     require(played.excess.low < 0.05, f"{attack.__name__} beats the floor on random vectors: {played.excess}")
 
 
@@ -289,7 +290,7 @@ def require(condition: bool, message: str) -> None:
         raise AssertionError(message)
 
 
-def _material_for(attack: Any, encoder: LeakyEncoder | None = None) -> Material:
+def _material_for(attack: Any, encoder: LeakyEncoder | None = None, known: int = 600, targets: int = 200) -> Material:
     """The toy world as an attack needs it: with the model if it uses the weights, as texts if it reads them.
 
     The shape of a cloud of points is known from many only, so a world behind a secret map is larger.
@@ -297,7 +298,7 @@ def _material_for(attack: Any, encoder: LeakyEncoder | None = None) -> Material:
     adversary = toy_adversary(attack.facts.requires)
     if GAMES.get(attack.facts.game).facts.needs_map:
         return behind_a_map(toy_material(adversary=adversary, encoder=encoder, known=1500, targets=1500))
-    material = toy_material(adversary=adversary, encoder=encoder)
+    material = toy_material(adversary=adversary, encoder=encoder, known=known, targets=targets)
     return material.reading() if attack.facts.reads_texts else material
 
 
