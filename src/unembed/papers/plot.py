@@ -132,7 +132,7 @@ class _Panel:
             parts.append(_text(self.left - 8, self.down(tick) + 4, f"{tick:g}", anchor="end", kind="soft"))
         free = -math.inf
         for x in self.places:
-            label = f"{x:,.0f}"
+            label = f"{x:,.0f}" if x == int(x) else f"{x:g}"
             half = _CHARACTER * len(label) / 2
             if self.across(x) - half >= free:  # a label that would lie on the one before is left out
                 parts.append(_text(self.across(x), bottom + 18, label, anchor="middle", kind="soft"))
