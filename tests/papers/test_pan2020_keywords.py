@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +13,10 @@ from unembed.corpora.substitution import contains_keyword
 from unembed.games.base import Scores
 from unembed.metrics.classes import macro_recall
 from unembed.papers import EXPERIMENTS, Conditions
-from unembed.papers.pan2020_defended import PARAMETERS, OwnersCase, Strength, summed, together
+from unembed.papers.base import Measured, Reproduction
+from unembed.papers.pan2020_defended import PARAMETERS, Fitted, OwnersCase, Strength, summed, together
 from unembed.papers.pan2020_texts import EXTERNAL, SHADOW, case_study, fewer
+from unembed.papers.plot import draw
 
 Run = Callable[..., dict[str, Any]]
 
@@ -105,7 +108,7 @@ def test_figure_7_attacks_each_defense_knowing_it_and_not(figure_7: dict[tuple[s
             assert found[f"{start} · {defense} · {who} · {last}"]["value"] < 0.65
     weak = found[f"{start} · rounding · adaptive · decimals 1"]
     assert weak["value"] > weak["floor"] + 0.05
-    assert {row["x"] for setting, row in found.items() if " · subspace · " in setting} == {0.2, 0.5}
+    assert {row["x"] for setting, row in found.items() if " · subspace · " in setting} == {0.5, 0.9}
 
     plain = found[f"{start} · no defense"]
     assert plain["value"] > plain["floor"] + 0.1
@@ -114,7 +117,8 @@ def test_figure_7_attacks_each_defense_knowing_it_and_not(figure_7: dict[tuple[s
         another = found[f"{start} · subspace, told of another word · {who} · beta 0.2"]
         assert another["value"] > another["floor"] + 0.1, "a word that the defense was not told of is not hidden"
         assert told["value"] < another["value"] - 0.05
-        assert f"{start} · ppm, fitted on the targets · {who} · nearness 0.1" in found
+        for part in ("targets", "targets and pairs"):
+            assert f"{start} · ppm, fitted on the {part} · {who} · nearness 0.1" in found
 
     useful = {setting: row for (setting, metric), row in figure_7.items() if metric == "utility"}
     assert len(useful) == 1 + 4 * 2 + 1
@@ -137,9 +141,20 @@ def test_defenses_are_fitted_on_texts_that_are_nobody_elses() -> None:
     assert not any(owners & set(known.texts) for known in case.texts.known.values())
     assert not owners & set(case.examples.texts)
     told = tuple(case.texts.keywords)
-    fitted, badly = (case.chain("lsa-tfidf", Strength("subspace", 0.1, told, on)) for on in (False, True))
+    on: tuple[Fitted, ...] = ("owner", "targets", "targets and pairs")
+    fitted, badly, worse = (case.chain("lsa-tfidf", Strength("subspace", 0.1, told, part)) for part in on)
     assert case.chain("lsa-tfidf", Strength("subspace", 0.1, told)) is fitted
-    assert not np.allclose(fitted.steps[0].directions_, badly.steps[0].directions_)
+    for other in (badly, worse):
+        assert not np.allclose(vars(fitted.steps[0])["directions_"], vars(other.steps[0])["directions_"])
+
+
+def test_distances_are_drawn_on_a_scale_of_their_own() -> None:
+    facts = EXPERIMENTS.get("pan2020/table4").facts
+    rows = [
+        Measured(name, facts.headline or "", value, value, value, 10) for name, value in (("a", 240.0), ("b", 18.0))
+    ]
+    dots = re.findall(r'<circle cx="([\d.]+)"[^>]*r="5"[^>]*><title>', draw(facts, Reproduction(tuple(rows))))
+    assert len(set(dots)) == 2
 
 
 def test_figures_of_one_keyword_each_are_their_mean() -> None:

@@ -1,9 +1,9 @@
 """The case study Medical with a defense behind the encoder: who holds which texts, and what the vectors are good for.
 
 Two of the four defenses learn which texts hold a word. Fitted on the texts that the adversary trains on or is scored
-on, they turn the little that is left of the word round between one text and another, and an attack falls below
-guessing: it looks safer than it is. So the texts lie in three parts, no two of which share a near duplicate: the
-targets, the adversary's, and the owner's, which defenses are fitted on and nobody else sees.
+on, they take out what those texts have by chance too, and an attack learns less than it does on any other text, down
+to below guessing: the defense looks safer than it is. So the texts lie in three parts: the targets, the adversary's,
+and the owner's, which defenses are fitted on and which hold no near duplicate of the others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from unembed.papers.encoders import Encoders
 from unembed.papers.pan2020_keywords import KeywordCase
 from unembed.papers.pan2020_systems import texts_of
 from unembed.papers.pan2020_texts import ALL, EXTERNAL, SHADOW, CaseStudy, Numbers, case_study
-from unembed.papers.texts import sample
+from unembed.papers.texts import joined, sample
 from unembed.papers.usefulness import corpus_of
 from unembed.seeds import seed_for
 from unembed.utility.case_studies import Department
@@ -47,17 +47,20 @@ _KEYWORDS = by_size(2, 10, 10)
 _FEW_STEPS = 30
 
 
+Fitted = Literal["owner", "targets", "targets and pairs"]
+
+
 @dataclass(frozen=True)
 class Strength:
     """One defense with one value of its parameter; ``told``: the keywords it is to hide, where it hides any.
 
-    ``on_targets``: it is fitted on the targets themselves, to show what that makes of the figures.
+    ``fitted``: on the owner's part of the texts, or on those that are attacked, to show what that makes of the figures.
     """
 
     defense: str
     value: float
     told: tuple[str, ...] = ()
-    on_targets: bool = False
+    fitted: Fitted = "owner"
 
     @property
     def setting(self) -> str:
@@ -107,12 +110,18 @@ class OwnersCase(KeywordCase):
     def chain(self, key: str, strength: Strength) -> Chain:
         """The fitted defense, fitted once."""
         if (key, strength) not in self.chains:
-            corpus = self.texts.target if strength.on_targets else self.parts[1]
+            corpus = self._learnt(strength.fitted)
             owned = Owned(corpus.texts, {}, self.encoders.cached(key).encode)
             made = Chain([self.made(strength)])
             made.fit(self.encoders.vectors(key, corpus), seed_for(self.conditions.seed, "defense"), owned, corpus.ids)
             self.chains[key, strength] = made
         return self.chains[key, strength]
+
+    def _learnt(self, fitted: Fitted) -> Corpus:
+        if fitted == "owner":
+            return self.parts[1]
+        target = self.texts.target
+        return target if fitted == "targets" else joined([target, self.texts.known[SHADOW]], "targets and pairs")
 
     def made(self, strength: Strength) -> Any:
         """The defense, not fitted."""
@@ -183,7 +192,8 @@ def identity_of(owner: OwnersCase, strength: Strength) -> dict[str, Any]:
     """A defense as plain data."""
     made = owner.made(strength)
     told = {"name": strength.defense, "version": made.facts.version, "params": made.get_params()}
-    return {"defense": told, "on_targets": strength.on_targets}
+    pairs = {"pairs": True} if strength.fitted == "targets and pairs" else {}
+    return {"defense": told, "on_targets": strength.fitted != "owner", **pairs}
 
 
 def together(scores: Sequence[Scores]) -> Scores:

@@ -24,6 +24,7 @@ from unembed.papers.pan2020_defended import (
     PAIRS,
     SUPERVISED,
     DefendedCase,
+    Fitted,
     OwnersCase,
     Strength,
     identity_of,
@@ -42,23 +43,31 @@ VALUES: Mapping[str, tuple[float, ...]] = {
     "rounding": (3, 2, 1, 0),
     "laplace": (1000, 300, 100, 30, 10, 3),
     "ppm": (10, 3, 1, 0.3, 0.1, 0.01),
-    "subspace": (0.01, 0.026, 0.05, 0.1, 0.2, 0.5),
+    "subspace": (0.01, 0.026, 0.05, 0.1, 0.2, 0.5, 0.9),
 }
-#: Numbers of the raw token of BERT are ten times as large as those of vectors of unit length.
-LARGE = {"bert-first": {"rounding": (2.0, 1.0, 0.0, -1.0)}}
+#: The same for an encoder that is slow, and whose numbers are ten times as large as those of vectors of unit length.
+OTHER_VALUES: Mapping[str, Mapping[str, tuple[float, ...]]] = {
+    "bert-first": {
+        "rounding": (1, 0, -1),
+        "laplace": (300, 30),
+        "ppm": (1,),
+        "subspace": (0.01, 0.1),
+    }
+}
 #: How many of them are measured at each size, the strongest.
-POINTS = by_size(2, 6, 6)
+POINTS = by_size(2, 7, 7)
 #: Shares of the dimensions that are taken out to hide one keyword.
-ONE_WORD = by_size((0.2,), (0.01, 0.05, 0.2), (0.01, 0.05, 0.2))
-#: What defenses are fitted on the targets with, to show what that does.
+ONE_WORD = by_size((0.2,), (0.01, 0.05), (0.01, 0.05))
+#: What defenses are fitted with on what is attacked, to show what that does.
 PITFALL = {"ppm": 0.1, "subspace": 0.1}
+BADLY: tuple[Fitted, ...] = ("targets", "targets and pairs")
 #: Who attacks, and knowing what; at size smoke the first alone attacks what is told of one keyword.
 Attacks = tuple[tuple[AttackSpec, str], ...]
 ALL_ATTACKS: Attacks = ((SVM, SHADOW), (DANN, EXTERNAL), (MLP, SHADOW))
 ATTACKS: Mapping[Size, Attacks] = by_size(ALL_ATTACKS[:2], ALL_ATTACKS, ALL_ATTACKS)
 ONE_WORD_ATTACKS: Mapping[Size, Attacks] = by_size(ALL_ATTACKS[:1], ALL_ATTACKS, ALL_ATTACKS)
 UNAWARE, ADAPTIVE = "unaware", "adaptive"
-PLAIN, ON_TARGETS = "no defense", "fitted on the targets"
+PLAIN = "no defense"
 SAME, ANOTHER = "told of the word", "told of another word"
 ACCURACY, UTILITY, LOST, TASK = "accuracy", "utility", "utility lost", "department"
 _ENCODERS = by_size(("lsa-tfidf",), ("minilm",), ("bert-first", "minilm", "bge"))
@@ -94,8 +103,8 @@ class Figure7(KeywordTable):
             for spec, known in ATTACKS[size]
         ]
         rows.append(_utility(case, key, PLAIN, None, ()))
-        for defense, usual in VALUES.items():
-            values = LARGE.get(key, {}).get(defense, usual)
+        for defense in VALUES:
+            values = OTHER_VALUES.get(key, VALUES)[defense]
             told = words if defense in SUPERVISED else ()
             for value in values[-POINTS[size] :]:
                 strength = Strength(defense, value, told)
@@ -108,8 +117,9 @@ class Figure7(KeywordTable):
                 rows += _one_by_one(case, key, strengths, asked, f"subspace, {told_of}")
             rows.append(_utility(case, key, f"subspace, {SAME}", value, strengths))
         for defense, value in PITFALL.items():
-            badly = Strength(defense, value, words, on_targets=True)
-            rows += _attacked(case, key, badly, f"{defense}, {ON_TARGETS}", ALL_ATTACKS[:1])
+            for fitted in BADLY:
+                badly = Strength(defense, value, words, fitted)
+                rows += _attacked(case, key, badly, f"{defense}, fitted on the {fitted}", ALL_ATTACKS[:1])
         return rows
 
 
@@ -131,7 +141,7 @@ def _named(
     title, who = RECIPES[key].title, ADAPTIVE if adaptive else UNAWARE
     name = setting(spec.title, title, knowledge, how, who, strength.setting)
     series = setting(f"{spec.title}, {knowledge}, {who}", f"{title}, {how}")
-    return name, {} if strength.on_targets else {"series": series, "x": float(strength.value)}
+    return name, {} if strength.fitted != "owner" else {"series": series, "x": float(strength.value)}
 
 
 def _one_by_one(case: OwnersCase, key: str, strengths: Sequence[Strength], asked: Sequence[str], how: str) -> list[Row]:
@@ -207,7 +217,7 @@ class Table4(KeywordTable):
 
     facts = facts_of("pan2020/table4")
     encoders: ClassVar[Mapping[Size, tuple[str, ...]]] = by_size(
-        ("lsa-tfidf",), ("minilm",), ("bert-first", "bert-mean", "minilm", "bge")
+        ("lsa-tfidf",), ("bert-first", "minilm", "bge"), ("bert-first", "bert-mean", "minilm", "bge")
     )
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
