@@ -129,6 +129,7 @@ def test_figure_7_attacks_each_defense_knowing_it_and_not(figure_7: dict[tuple[s
     assert useful[nothing]["low"] < 0.15, "nothing is left of vectors that are all zero"
     for setting, row in useful.items():
         if "no defense" not in setting:
+            assert (setting, "utility, service not told") in figure_7
             assert figure_7[setting, "utility lost"]["value"] == pytest.approx(kept - row["value"], abs=1e-9)
 
 

@@ -73,7 +73,7 @@ class OwnersCase(KeywordCase):
     """The case study in three parts, the defenses that were fitted, and the task that vectors are kept for."""
 
     chains: dict[tuple[str, Strength], Chain] = field(default_factory=dict, compare=False)
-    judged: dict[tuple[str, Strength | None], Scores] = field(default_factory=dict, compare=False)
+    judged: dict[tuple[str, Strength | None, bool], Scores] = field(default_factory=dict, compare=False)
 
     @cached_property
     def parts(self) -> tuple[CaseStudy, Corpus]:
@@ -135,16 +135,24 @@ class OwnersCase(KeywordCase):
             given["steps"] = _FEW_STEPS
         return DEFENSES.get(strength.defense)(**given)
 
-    def useful(self, key: str, strength: Strength | None) -> Scores:
-        """How well departments are told from vectors behind a defense, learnt from such vectors too."""
-        if (key, strength) not in self.judged:
+    def useful(self, key: str, strength: Strength | None, told: bool = True) -> Scores:
+        """How well departments are told from vectors behind a defense.
+
+        A service that was ``told`` learns from such vectors, another one from vectors as they are.
+        """
+        place = (key, strength, told)
+        if place not in self.judged:
             corpus = corpus_of(self.examples.texts, self.task.facts.name)
-            vectors = self.encoders.vectors(key, corpus)
+            plain = vectors = self.encoders.vectors(key, corpus)
             if strength is not None:
                 vectors = self.chain(key, strength).transform(vectors, [digest_id(text) for text in corpus.texts])
+            if not told:
+                learnt = self.examples.folds[0][0]
+                vectors = np.array(vectors)
+                vectors[learnt] = plain[learnt]
             seed = seed_for(self.conditions.seed, "utility", self.task.facts.name)
-            self.judged[key, strength] = self.task.judge(self.examples, vectors, seed)
-        return self.judged[key, strength]
+            self.judged[place] = self.task.judge(self.examples, vectors, seed)
+        return self.judged[place]
 
     def identity(self, key: str) -> dict[str, Any]:
         """What tells rows of one encoder and case study from others."""

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from unembed.defenses.laplace import l1_distances, pairs_of
-from unembed.games.base import Scores
 from unembed.games.play import play
 from unembed.metrics.estimate import mean
 from unembed.papers.base import Conditions, Measured, Size, by_size
@@ -70,6 +69,8 @@ UNAWARE, ADAPTIVE = "unaware", "adaptive"
 PLAIN = "no defense"
 SAME, ANOTHER = "told of the word", "told of another word"
 ACCURACY, UTILITY, LOST, TASK = "accuracy", "utility", "utility lost", "department"
+#: Of a service that learnt from vectors as they are.
+NOT_TOLD = "utility, service not told"
 _ENCODERS = by_size(("lsa-tfidf",), ("minilm",), ("bert-first", "minilm", "bge"))
 
 
@@ -190,21 +191,26 @@ def _utility(case: OwnersCase, key: str, how: str, value: float | None, strength
     title = RECIPES[key].title
     name = setting(TASK, title, how, *(strength.setting for strength in strengths[:1]))
     task, examples = case.task, case.examples
+    floor = 1 / len(examples.classes)
     series = setting(TASK, f"{title}, {how}")
 
     def measure() -> list[Measured]:
         plain = case.useful(key, None)
-        found: Scores = summed([case.useful(key, strength) for strength in strengths]) if strengths else plain
-        rows = [Measured.of(name, UTILITY, found.estimate(), floor=1 / len(examples.classes), series=series, x=value)]
-        if strengths:
-            rows.append(Measured.of(name, LOST, plain.excess_over(found)))
-        return rows
+        if not strengths:
+            return [Measured.of(name, UTILITY, plain.estimate(), floor=floor)]
+        found, untold = (summed([case.useful(key, one, told) for one in strengths]) for told in (True, False))
+        return [
+            Measured.of(name, UTILITY, found.estimate(), floor=floor, series=series, x=value),
+            Measured.of(name, LOST, plain.excess_over(found)),
+            Measured.of(name, NOT_TOLD, untold.estimate(), floor=floor),
+        ]
 
     identity = {
         **case.identity(key),
         "task": {"name": task.facts.name, "version": task.facts.version, "params": task.get_params()},
         "examples": corpus_of(examples.texts, task.facts.name).fingerprint,
         "defenses": [identity_of(case, strength) for strength in strengths],
+        "services": 2,
     }
     return Row(name, identity, measure)
 
