@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from unembed.corpora.substitution import contains_keyword
+from unembed.games.base import Scores
+from unembed.metrics.classes import macro_recall
 from unembed.papers import EXPERIMENTS, Conditions
+from unembed.papers.base import Measured, Reproduction
+from unembed.papers.pan2020_defended import PARAMETERS, Fitted, OwnersCase, Strength, summed, together
 from unembed.papers.pan2020_texts import EXTERNAL, SHADOW, case_study, fewer
+from unembed.papers.plot import draw
 
 Run = Callable[..., dict[str, Any]]
 
@@ -83,15 +90,75 @@ def test_table_4_is_typed_as_printed_and_measured(smoke: Run) -> None:
     assert {row["setting"] for row in result["unmeasured"]} >= {"XLNet", "GPT-2"}
 
 
-def test_figure_7_attacks_each_defense_knowing_it_and_not(smoke: Run) -> None:
+@pytest.fixture
+def figure_7(smoke: Run) -> dict[tuple[str, str], dict[str, Any]]:
+    """Its rows by setting and metric."""
     result = smoke("pan2020/figure7")
     assert not result["unmeasured"]
-    found = {row["setting"]: row for row in result["rows"]}
-    assert len(found) == 4 * 2 * 2 * 2
+    return {(row["setting"], row["metric"]): row for row in result["rows"]}
+
+
+def test_figure_7_attacks_each_defense_knowing_it_and_not(figure_7: dict[tuple[str, str], dict[str, Any]]) -> None:
+    found = {setting: row for (setting, metric), row in figure_7.items() if metric == "accuracy"}
     start = f"SVM · reduced bag of words · {SHADOW}"
-    for defense, last in (("rounding", "decimals 0"), ("laplace", "epsilon 10")):
+    usual = [s for s in found if any(f" · {d} · " in s for d in PARAMETERS)]
+    assert len(usual) == 4 * 2 * 2 * 2
+    for defense, last in (("rounding", "decimals 0"), ("laplace", "epsilon 3")):
         for who in ("unaware", "adaptive"):
             assert found[f"{start} · {defense} · {who} · {last}"]["value"] < 0.65
     weak = found[f"{start} · rounding · adaptive · decimals 1"]
     assert weak["value"] > weak["floor"] + 0.05
-    assert {row["x"] for row in result["rows"] if "subspace" in row["setting"]} == {0.1, 0.2}
+    assert {row["x"] for setting, row in found.items() if " · subspace · " in setting} == {0.5, 0.9}
+
+    plain = found[f"{start} · no defense"]
+    assert plain["value"] > plain["floor"] + 0.1
+    for who in ("unaware", "adaptive"):
+        told = found[f"{start} · subspace, told of the word · {who} · beta 0.2"]
+        another = found[f"{start} · subspace, told of another word · {who} · beta 0.2"]
+        assert another["value"] > another["floor"] + 0.1, "a word that the defense was not told of is not hidden"
+        assert told["value"] < another["value"] - 0.05
+        for part in ("targets", "targets and pairs"):
+            assert f"{start} · ppm, fitted on the {part} · {who} · nearness 0.1" in found
+
+    useful = {setting: row for (setting, metric), row in figure_7.items() if metric == "utility"}
+    assert len(useful) == 1 + 4 * 2 + 1
+    assert {row["floor"] for row in useful.values()} == {0.1}
+    kept = useful["department · reduced bag of words · no defense"]["value"]
+    nothing = "department · reduced bag of words · rounding · decimals 0"
+    assert kept > 0.3
+    assert useful[nothing]["low"] < 0.15, "nothing is left of vectors that are all zero"
+    for setting, row in useful.items():
+        if "no defense" not in setting:
+            assert (setting, "utility, service not told") in figure_7
+            assert figure_7[setting, "utility lost"]["value"] == pytest.approx(kept - row["value"], abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:lsa keeps")
+def test_defenses_are_fitted_on_texts_that_are_nobody_elses() -> None:
+    case = OwnersCase(Conditions(size="smoke"), "Medical")
+    owners, target = set(case.parts[1].texts), set(case.texts.target.texts)
+    assert owners
+    assert not owners & target
+    assert not any(owners & set(known.texts) for known in case.texts.known.values())
+    assert not owners & set(case.examples.texts)
+    told = tuple(case.texts.keywords)
+    on: tuple[Fitted, ...] = ("owner", "targets", "targets and pairs")
+    fitted, badly, worse = (case.chain("lsa-tfidf", Strength("subspace", 0.1, told, part)) for part in on)
+    assert case.chain("lsa-tfidf", Strength("subspace", 0.1, told)) is fitted
+    for other in (badly, worse):
+        assert not np.allclose(vars(fitted.steps[0])["directions_"], vars(other.steps[0])["directions_"])
+
+
+def test_distances_are_drawn_on_a_scale_of_their_own() -> None:
+    facts = EXPERIMENTS.get("pan2020/table4").facts
+    rows = [
+        Measured(name, facts.headline or "", value, value, value, 10) for name, value in (("a", 240.0), ("b", 18.0))
+    ]
+    dots = re.findall(r'<circle cx="([\d.]+)"[^>]*r="5"[^>]*><title>', draw(facts, Reproduction(tuple(rows))))
+    assert len(set(dots)) == 2
+
+
+def test_figures_of_one_keyword_each_are_their_mean() -> None:
+    one, other = (Scores(np.array(parts, dtype=float), macro_recall) for parts in ([[1, 1], [0, 1]], [[1, 1], [1, 1]]))
+    assert together([one, other]).point == 0.75
+    assert summed([one, other]).point == 0.75

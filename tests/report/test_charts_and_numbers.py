@@ -9,10 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unembed.metrics.estimate import Estimate, undefined
-from unembed.report import charts
+from unembed.report import charts, svg
 from unembed.report.clean import clean_text
 from unembed.report.curves import STYLES, Curve, CurvePoint, Line, curve_chart
 from unembed.report.numbers import count, difference, duration, moment, number, with_interval
+
+
+@pytest.mark.parametrize(("first", "last"), [(0.01, 1.0), (10.0, 1_000.0)])
+def test_values_that_grow_by_factors_are_spaced_by_factors(first: float, last: float) -> None:
+    places = [svg.along(value, first, last, by_factors=True) for value in (first, 10 * first, last)]
+    assert places == pytest.approx([0, 0.5, 1])
 
 
 @pytest.mark.parametrize(

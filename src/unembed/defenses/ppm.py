@@ -37,7 +37,8 @@ class Ppm(Parametrised):
     The network plays against an adversary in every step of its training: min over the mapping, max over the adversary,
     of the adversary's success plus λ times the distance that vectors are moved, in units of their mean distance from
     the centre. Only what was named is hidden, from adversaries like the simulated one, and less so on texts that were
-    not learnt from: there is no guarantee.
+    not learnt from: there is no guarantee. To see what it hides, attack texts that it was not fitted on, with pairs
+    that it was not fitted on either: on its own texts an attack may fall below guessing, which is no safety.
 
     Args:
         nearness: How much it counts that vectors stay where they are (λ): the higher, the less is hidden.

@@ -33,7 +33,8 @@ class Subspace(Parametrised):
     scaling, no linear classifier tells anything on the texts that were learnt from. Then, where the encoder is at hand,
     the directions in which copies move whose only difference is the keyword. Then those of the paper's matrix. Only the
     keywords named are hidden, from classifiers that are about linear, and less so on texts that were not learnt from:
-    there is no guarantee.
+    there is no guarantee. To see what it hides, attack texts that it was not fitted on, with pairs that it was not
+    fitted on either: on its own texts an attack may fall below guessing, which is no safety.
 
     Args:
         beta: Share of the dimensions that is taken out (β).

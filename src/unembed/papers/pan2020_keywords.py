@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-from unembed.games.base import Deal
+from unembed.games.base import Deal, Material
 from unembed.games.keyword import KeywordGame
 from unembed.games.reassembly import ReassemblyGame
 from unembed.papers.base import Conditions, Size, by_size
@@ -72,12 +72,22 @@ class KeywordCase:
 
     def deal(self, key: str, knowledge: str, game: Any, **less: Any) -> Deal[Any, Any]:
         """The game's deal; ``known`` and ``targets`` take less of either side."""
+        found: Deal[Any, Any] = game.deal(self.material(key, knowledge, **less))
+        return found
+
+    def material(self, key: str, knowledge: str, **less: Any) -> Material:
+        """What the game deals from."""
         target = sample(self.texts.target, less.get("targets"), 0, "targets")
         known = less.get("known", self.texts.known[knowledge])
         adversary = {SHADOW: "insider", EXTERNAL: "outsider"}[knowledge]
         seed = seed_for(self.conditions.seed, "deal", self.name)
-        found: Deal[Any, Any] = game.deal(self.encoders.material(key, target, known, adversary, seed))
-        return found
+        return self.encoders.material(key, target, known, adversary, seed)
+
+    def cut(self, spec: AttackSpec) -> AttackSpec:
+        """The attack; at size smoke neural ones are cut short."""
+        if self.conditions.size == "smoke" and spec.name in ("keyword/mlp", "keyword/dann"):
+            return replace(spec, params={**spec.params, "epochs": 3, "min_steps": 30})
+        return spec
 
     def row(
         self,
@@ -90,17 +100,15 @@ class KeywordCase:
         less: Mapping[str, Any] | None = None,
         **place: Any,
     ) -> Row:
-        """One attack on one deal; neural attacks are cut short at size smoke."""
+        """One attack on one deal."""
         given = dict(less or {})
-        if self.conditions.size == "smoke" and spec.name in ("keyword/mlp", "keyword/dann"):
-            spec = replace(spec, params={**spec.params, "epochs": 3, "min_steps": 30})
         identity = {
             **self.identity(key),
             "knowledge": knowledge,
             "less": {k: getattr(v, "fingerprint", v) for k, v in given.items()},
         }
         dealt = partial(self.deal, key, knowledge, game, **given)
-        return played(self.conditions, spec, game, dealt, setting, names, identity, **place)
+        return played(self.conditions, self.cut(spec), game, dealt, setting, names, identity, **place)
 
     def identity(self, key: str) -> dict[str, Any]:
         """What tells rows of one encoder and case study from others."""

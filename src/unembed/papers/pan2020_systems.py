@@ -38,7 +38,7 @@ class Figure8(Table):
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """Both systems with every encoder."""
         seed = seed_for(conditions.seed, "systems")
-        texts = {name: _texts(conditions, task) for name, task in SYSTEMS.items()}
+        texts = {name: texts_of(conditions, task) for name, task in SYSTEMS.items()}
         rows: list[Row] = []
         notes = []
         for name, make in SYSTEMS.items():
@@ -57,7 +57,8 @@ class Figure8(Table):
         return rows, notes
 
 
-def _texts(conditions: Conditions, task: type[CaseStudy]) -> Corpus:
+def texts_of(conditions: Conditions, task: type[CaseStudy]) -> Corpus:
+    """The texts of a system with their labels; at size smoke invented ones."""
     text, label = task.columns
     if conditions.size != "smoke":
         return read(conditions, task.data, text, [label])

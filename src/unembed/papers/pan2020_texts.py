@@ -76,9 +76,9 @@ class CaseStudy(Texts):
         return tuple(free[i] for i in np.sort(generator(seed, "absent").permutation(len(free))[:count]))
 
 
-def case_study(name: str, conditions: Conditions) -> CaseStudy:
+def case_study(name: str, conditions: Conditions, numbers: Numbers | None = None) -> CaseStudy:
     """The case study by its name in the paper; at size smoke on invented texts."""
-    numbers = NUMBERS[conditions.size]
+    numbers = numbers or NUMBERS[conditions.size]
     if conditions.size == "smoke":
         return _invented(name, conditions, numbers)
     seed = seed_for(conditions.seed, "pan", name)

@@ -72,8 +72,11 @@ def _dots(facts: ExperimentFacts, rows: Sequence[Measured]) -> tuple[int, list[M
     height = _TOP + _ROW * max(1, len(rows)) + 40
     label = min(560.0, max(300.0, 24 + _CHARACTER * max((len(row.setting) for row in rows), default=0)))
 
+    # Distances have a scale of their own.
+    axis = Axis.holding([number for row in rows for number in (row.value, row.high, row.published or 0.0)])
+
     def across(value: float) -> float:
-        return label + (WIDTH - label - _RIGHT) * _AXIS.at(value) / 100
+        return label + (WIDTH - label - _RIGHT) * axis.at(value) / 100
 
     def ring(x: float, y: float) -> Markup:
         return svg.dot(x, y, 5, fill="none", class_="printed")
@@ -83,7 +86,7 @@ def _dots(facts: ExperimentFacts, rows: Sequence[Measured]) -> tuple[int, list[M
     parts += [svg.dot(label + 100, 40, 5, fill=COLOURS[0]), _text(label + 110, 44, "measured, 95 %", kind="soft")]
     parts += [svg.line(label + 230, 34, label + 230, 46, class_="floor"), _text(label + 240, 44, "floor", kind="soft")]
     bottom = height - 30
-    for tick in _AXIS.ticks():
+    for tick in axis.ticks():
         parts.append(svg.line(across(tick), _TOP - 8, across(tick), bottom, class_="grid"))
         parts.append(_text(across(tick), bottom + 18, f"{tick:g}", anchor="middle", kind="soft"))
     for number, row in enumerate(rows):
@@ -132,7 +135,7 @@ class _Panel:
             parts.append(_text(self.left - 8, self.down(tick) + 4, f"{tick:g}", anchor="end", kind="soft"))
         free = -math.inf
         for x in self.places:
-            label = f"{x:,.0f}"
+            label = f"{x:,.0f}" if x == int(x) else f"{x:g}"
             half = _CHARACTER * len(label) / 2
             if self.across(x) - half >= free:  # a label that would lie on the one before is left out
                 parts.append(_text(self.across(x), bottom + 18, label, anchor="middle", kind="soft"))

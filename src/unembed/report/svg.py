@@ -43,7 +43,8 @@ def joined(parts: Iterable[str]) -> Markup:
 def along(value: float, first: float, last: float, *, by_factors: bool) -> float:
     """Where a value lies between two others, from 0 to 1; by factors on a scale where each step multiplies."""
     if by_factors:
-        value, first, last = (math.log10(max(1.0, number)) for number in (value, first, last))
+        least = first if first > 0 else 1.0
+        value, first, last = (math.log10(max(least, number)) for number in (value, first, last))
     return (value - first) / (last - first) if last > first else 0.5
 
 
