@@ -84,6 +84,13 @@ def product(rows: DenseVectors, matrix: NDArray[np.float32], less: NDArray[np.fl
     return made
 
 
+def unit_length(rows: DenseVectors) -> None:
+    """Give every row the length 1, in place; one of zeros stays as it is."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    lengths[lengths == 0] = 1
+    rows /= lengths[:, None]
+
+
 def kept_dimensions(name: str, components: float, dimension: int) -> int:
     """How many dimensions a defense keeps: so many, or below 1 a share of them."""
     if 0 < components < 1:
