@@ -7,7 +7,8 @@ drawing as many numbers at once and adding them; a Laplace number takes two expo
 here: it changes texts and leaves vectors as they are.
 
 float16 and int8 stay below half of their limit: numpy makes a pass over the cache for each of their five operations.
-Product quantization does too: the choice of the best among 256 scores takes as long as the products that make them.
+Product quantization does too: the choice of the best among 256 scores takes as long as the products that make them,
+because numpy's ends in branches that no processor foresees.
 """
 
 from __future__ import annotations
