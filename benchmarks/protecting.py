@@ -4,8 +4,8 @@
 
 Each defense is fitted on a part of the vectors and saved; a process of its own then loads it, streams the file through
 it and prints its processor time beside that of its limit: writing the same file block by block with nothing but a copy,
-the defense's matrix product or as many normal numbers in between. The peak resident memory is that of the whole process
-(Linux).
+the defense's matrix products or as many random numbers in between. The peak resident memory is that of the whole
+process (Linux).
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = os.environ[
 import numpy as np
 from stored_vectors import DIMENSION
 
-from defenses import MEASURED, limit_of
-from unembed.defenses import DEFENSES
-from unembed.defenses.chain import Chain
+from defenses import MEASURED, fitted, limit_of
 from unembed.defenses.saving import load_chain, save_chain
 from unembed.defenses.streaming import block_rows, defend_file
 from unembed.encoders.vector_files import open_vectors
@@ -93,7 +91,7 @@ def main() -> int:
         make(folder / "vectors.npy", options.rows)
         some = np.array(np.load(folder / "vectors.npy", mmap_mode="r")[:FITTED_ON])
         for name in [options.only] if options.only else MEASURED:
-            save_chain(Chain([DEFENSES.get(name)(**MEASURED[name][0])]).fit(some, 1), folder / name)
+            save_chain(fitted(name, some), folder / name)
             turns = [[run(name, folder, *extra) for extra in ((), ("--limit",))] for _ in range(options.turns)]
             ours, theirs = (statistics.median(turn[side]["seconds"] for turn in turns) for side in (0, 1))
             ratio = statistics.median(turn[1]["seconds"] / turn[0]["seconds"] for turn in turns)

@@ -12,7 +12,7 @@ from unembed.collections.nearest import in_batches
 from unembed.collections.stores import open_store
 from unembed.collections.stores.collecting import every_vector
 from unembed.defenses import DEFENSES, streaming
-from unembed.defenses.base import DefenseFacts
+from unembed.defenses.base import DefenseFacts, Owned
 from unembed.defenses.chain import Chain
 from unembed.defenses.streaming import block_rows, defend_file, defended
 from unembed.encoders.vector_files import open_vectors
@@ -21,8 +21,22 @@ from unembed.params import Parametrised
 
 VECTORS = np.random.default_rng(4).standard_normal((1201, 12)).astype(np.float32)
 IDS = [f"r{row}" for row in range(len(VECTORS))]
-PARAMS = {"product-quantization": {"bytes": 3, "bits": 6}, "truncation": {"components": 5, "kind": "principal"}}
-NAMES = ["float16", "int8", "binary", "product-quantization", "truncation", "rotation", "gaussian", "rounding"]
+OWNED = Owned(["one apple" if row % 3 else "two" for row in range(len(VECTORS))])
+PARAMS = {
+    "float16": {},
+    "int8": {},
+    "binary": {},
+    "rounding": {},
+    "product-quantization": {"bytes": 3, "bits": 6},
+    "truncation": {"components": 5, "kind": "principal"},
+    "rotation": {},
+    "subspace": {"keywords": ["apple"]},
+    "ppm": {"keywords": ["apple"], "steps": 2},
+    "neighbours": {"components": 4, "steps": 2},
+    "gaussian": {},
+    "laplace": {"sensitivity": 1.0},
+    "metric-dp": {},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -33,10 +47,10 @@ def _small_blocks(monkeypatch):
 
 @pytest.fixture(scope="module")
 def fitted():
-    return {name: Chain([DEFENSES.get(name)(**PARAMS.get(name, {}))]).fit(VECTORS, 9, ids=IDS) for name in NAMES}
+    return {name: Chain([DEFENSES.get(name)(**params)]).fit(VECTORS, 9, OWNED, IDS) for name, params in PARAMS.items()}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PARAMS)
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(size=st.one_of(st.integers(1, 1300), st.sampled_from([1, 255, 256, 257, 1201])))
 def test_a_page_of_any_size_gives_the_same_bits(fitted, name, size):
@@ -46,7 +60,7 @@ def test_a_page_of_any_size_gives_the_same_bits(fitted, name, size):
 
 
 def test_steps_behind_one_another_give_the_same_bits_too():
-    steps = [DEFENSES.get(name)(**PARAMS.get(name, {})) for name in ("rotation", "gaussian", "truncation", "int8")]
+    steps = [DEFENSES.get(name)(**PARAMS[name]) for name in ("rotation", "gaussian", "truncation", "int8")]
     chain = Chain(steps).fit(VECTORS, 9, ids=IDS)
     whole = chain.transform(VECTORS, IDS)
     parts = [made for _, made in defended(chain, in_batches(VECTORS, IDS, 100))]

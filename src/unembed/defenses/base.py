@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,11 +151,14 @@ def drawn(
     names = list(ids)
     numbers = np.empty((len(names), width), dtype=np.float32)
     bits = np.random.Philox(key=0)
-    source, fresh = np.random.Generator(bits), bits.state
-    secret = hashlib.sha256(str(key).encode()).digest()
+    source = np.random.Generator(bits)
+    # Setting a state of plain numbers takes half the time of setting one of arrays.
+    fresh: Any = {**bits.state, "buffer": (0,) * 4}
+    keyed = hashlib.blake2b(key=hashlib.sha256(str(key).encode()).digest(), digest_size=16)
     for name, row in zip(names, numbers, strict=True):
-        told = hashlib.blake2b(name.encode(), key=secret, digest_size=16).digest()
-        fresh["state"]["key"] = np.frombuffer(told, dtype="<u8").astype(np.uint64)
+        told = keyed.copy()
+        told.update(name.encode())
+        fresh["state"] = {"counter": (0,) * 4, "key": struct.unpack("<2Q", told.digest())}
         bits.state = fresh
         draw(source, row)
     return numbers

@@ -42,6 +42,7 @@ class MetricDp(Parametrised):
         departures="the thesis names the countermeasure and gives no parameters; the noise goes onto the vector of a "
         "whole text, and not onto that of each word",
         keyed="noise",
+        version=2,
     )
 
     epsilon: float = 200.0
@@ -69,5 +70,6 @@ class MetricDp(Parametrised):
 
         found = drawn(ids, self.dimension_ + 1, self.seed, draw)
         added, radius = found[:, :-1], found[:, -1] / np.float32(self.epsilon)
-        added *= (radius / np.linalg.norm(added, axis=1))[:, None]
-        return np.asarray(rows + added, dtype=np.float32)
+        made = added * (radius / np.sqrt(np.einsum("ij,ij->i", added, added)))[:, None]
+        made += rows
+        return made

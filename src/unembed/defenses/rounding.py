@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from unembed.defenses.base import DefenseFacts, Owned
-from unembed.defenses.tiles import usable_rows
+from unembed.defenses.tiles import as_rows, usable_tiles
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.params import Parametrised
@@ -41,7 +41,11 @@ class Rounding(Parametrised):
     def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
         """Rounded numbers."""
         if isinstance(vectors, np.ndarray):
-            return np.round(usable_rows(self.facts.name, vectors), self.decimals)
+            rows = as_rows(self.facts.name, vectors)
+            made = np.empty_like(rows)
+            for place in usable_tiles(self.facts.name, rows):
+                np.round(rows[place], self.decimals, out=made[place])
+            return made
         if not np.isfinite(vectors.data).all():
             raise CannotMeasureError("the defense 'rounding' can't be applied: a number is NaN or infinite")
         rounded = vectors.copy()

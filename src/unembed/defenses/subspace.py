@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from unembed.corpora.substitution import substitute
 from unembed.corpora.words import build_vocabulary
-from unembed.defenses.base import DefenseFacts, Owned, check_dimension, check_finite, dense
+from unembed.defenses.base import DefenseFacts, Owned, check_finite, dense
 from unembed.defenses.keywords import keywords_in, texts_with
+from unembed.defenses.tiles import ROWS, as_rows, product, unit_length, usable_tiles
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.params import Parametrised
@@ -48,6 +49,7 @@ class Subspace(Parametrised):
         paper="pan2020",
         section="VII (4), Appendix C",
         supervised=True,
+        version=2,
         departures="the printed projection adds k vectors, each without one direction, and the printed matrix C holds "
         "what texts with the keyword, or without it, vary by among themselves; what the text describes is built: the "
         "projection on the complement of all directions, the first of which tell the two sets apart, and only the last "
@@ -81,11 +83,13 @@ class Subspace(Parametrised):
 
     def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
         """The vectors without the subspace, of unit length."""
-        check_dimension(self.facts.name, len(self.directions_), vectors)
-        rows = check_finite(dense(vectors, _WHAT), self.facts.name)
-        kept = rows - (rows @ self.directions_) @ self.directions_.T
-        lengths = np.linalg.norm(kept, axis=1, keepdims=True)
-        return np.asarray(kept / np.maximum(lengths, np.finfo(np.float32).tiny), dtype=np.float32)
+        rows = as_rows(self.facts.name, vectors, len(self.directions_))
+        back = np.ascontiguousarray(self.directions_.T)
+        made = np.empty_like(rows)
+        for place in usable_tiles(self.facts.name, rows, ROWS):
+            told = product(product(rows[place], self.directions_), back)
+            unit_length(np.subtract(rows[place], told, out=made[place]))
+        return made
 
 
 def _extended(found: Matrix, further: Matrix, wanted: int) -> Matrix:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.defenses.base import check_dimension, dense
-from unembed.encoders.base import LONGEST, DenseVectors, Vectors, first_unusable
+from unembed.encoders.base import DenseVectors, Vectors, first_unusable
 from unembed.errors import CannotMeasureError, UsageError
 
 #: Rows of one matrix product.
@@ -59,10 +59,7 @@ def usable_tiles(name: str, rows: DenseVectors, step: int | None = None) -> Iter
     step = tile_rows(rows.shape[1]) if step is None else step
     for start in range(0, len(rows), step):
         tile = rows[start : start + step]
-        # One sum of squares for all costs a third of one per row; single rows are looked at only where it is large.
-        with np.errstate(over="ignore", invalid="ignore"):
-            small = np.vdot(tile, tile) <= LONGEST**2
-        if not small and (bad := first_unusable(tile)) is not None:
+        if (bad := first_unusable(tile)) is not None:
             raise CannotMeasureError(f"the defense '{name}' can't be applied to row {start + bad[0]}: {bad[1]}")
         yield slice(start, start + len(tile))
 
@@ -82,6 +79,13 @@ def product(rows: DenseVectors, matrix: NDArray[np.float32], less: NDArray[np.fl
         else:
             np.matmul(tile, matrix, out=made[start : start + ROWS])
     return made
+
+
+def unit_length(rows: DenseVectors) -> None:
+    """Give every row the length 1, in place; one of zeros stays as it is."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    lengths[lengths == 0] = 1
+    rows /= lengths[:, None]
 
 
 def kept_dimensions(name: str, components: float, dimension: int) -> int:
