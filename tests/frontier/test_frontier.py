@@ -55,9 +55,16 @@ def test_halving_keeps_as_many_as_asked_and_earlier_layers_first(values, count):
     assert not left or max(depth[p] for p in chosen) <= min(depth[p] for p in left)
 
 
-def reading(value):
+def reading(value, floor=0.0):
     """A finding as far as a target looks at one."""
-    return SimpleNamespace(game="inversion", subject=None, metric="content_f1", estimate=estimate(value), secondary={})
+    return SimpleNamespace(
+        game="inversion",
+        subject=None,
+        metric="content_f1",
+        estimate=estimate(value),
+        floor=estimate(floor),
+        secondary={},
+    )
 
 
 def test_what_a_target_names_decides_who_goes_on():
@@ -70,6 +77,18 @@ def test_what_a_target_names_decides_who_goes_on():
     worse = point("worse", 0.7, 0.4, strongest=(reading(0.3),))
     assert layers([useful, worse], targets) == [[useful], [worse]]
     assert layers([useful, worse]) == [[useful, worse]]
+
+
+def test_on_a_sample_where_less_is_read_a_limit_lies_as_far_between_guessing_and_the_plain_vectors():
+    """Of what is read above guessing the limit leaves a half, on the whole and on the sample."""
+    whole, small = (
+        point(None, 0.5, 0.0, strongest=(reading(value, blind),)) for value, blind in ((0.5, 0.1), (0.2, 0.1))
+    )
+    moved = read_target("inversion <= 0.3").on_a_sample(small, whole)
+    assert moved.most == pytest.approx(0.15)
+    assert read_target("leak <= 0.25").on_a_sample(point(None, 0.2, 0.0), whole).most == pytest.approx(0.1)
+    nothing = point(None, 0.0, 0.0)
+    assert read_target("leak <= 0.25").on_a_sample(nothing, whole).most == 0.25
 
 
 def test_what_was_not_measured_never_goes_before_what_was():

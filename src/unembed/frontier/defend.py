@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from unembed.attacks import ATTACKS
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.frontier import halving
 from unembed.frontier.points import Point, pareto, points_of
@@ -18,7 +19,7 @@ from unembed.games.threat import USUAL
 from unembed.results.schema import Run
 from unembed.runner.execute import audit
 from unembed.runner.prepare import Given, Progress
-from unembed.runner.spec import AuditSpec, UtilitySpec
+from unembed.runner.spec import AuditSpec, UtilitySpec, merge
 from unembed.sealed import seal
 from unembed.strict import Strict
 from unembed.writing import write_atomically
@@ -108,13 +109,16 @@ def defend(
     tasks = spec.utility or [UtilitySpec(name="retrieval")]
     whole = spec.model_copy(update={"utility": tasks})
     rounds: list[Round] = []
-    for texts in [] if wish.every_setting else _sizes(whole, chains)[:-1]:
+    samples = [] if wish.every_setting else _sizes(whole, chains)[:-1]
+    undefended = _undefended(whole, folder / LAST, progress, given) if samples and wish.targets else None
+    for texts in samples:
         began = time.monotonic()
         small = _smaller(whole, chains, texts, folder / f"round-{len(rounds) + 1}")
-        run, _ = audit(small, progress=_named(progress, len(rounds) + 1), given=given(small))
+        run, _ = audit(small, progress=_named(progress, f"round {len(rounds) + 1}"), given=given(small))
         points = points_of(run)
         check_targets(wish.targets, points[0])
-        chains, done = _select(chains, points, wish, texts, time.monotonic() - began)
+        targets = [] if undefended is None else [t.on_a_sample(points[0], undefended) for t in wish.targets]
+        chains, done = _select(chains, points, targets, texts, time.monotonic() - began)
         rounds.append(done)
         shutil.rmtree(folder / f"round-{len(rounds)}", ignore_errors=True)
         write_atomically(folder / ROUNDS, seal(Rounds(rounds=rounds)))
@@ -131,6 +135,14 @@ def defend(
     if choice is not None and choice.met and choice.point is not None:
         _keep(choice.point, place, folder / DEFENSE)
     return Frontier(run, folder, points, rounds, choice)
+
+
+def _undefended(spec: AuditSpec, folder: Path, progress: Progress, given: Callable[[AuditSpec], Given | None]) -> Point:
+    """The vectors as they are, on all texts; what is measured for it is not measured again in the end."""
+    plain = spec.model_copy(
+        update={"defenses": [], "utility": [], "run": spec.run.model_copy(update={"folder": str(folder)})}
+    )
+    return points_of(audit(plain, progress=_named(progress, "no defense"), given=given(plain))[0])[0]
 
 
 def _sizes(spec: AuditSpec, chains: Sequence[Chain]) -> list[int]:
@@ -153,17 +165,23 @@ def _smaller(spec: AuditSpec, chains: Sequence[Chain], texts: int, folder: Path)
             "curve": [],
             "references": [],
             "policy": None,
+            "params": merge(_quick_choices(), spec.params),
             "run": spec.run.model_copy(update={"folder": str(folder)}),
         }
     )
 
 
+def _quick_choices() -> dict[str, dict[str, object]]:
+    """Attacks that choose among several readers choose among few: enough to tell settings apart."""
+    return {name: {"quick": True} for name, made in ATTACKS.working().items() if "quick" in made().get_params()}
+
+
 def _select(
-    chains: Sequence[Chain], points: Sequence[Point], wish: Wish, texts: int, seconds: float
+    chains: Sequence[Chain], points: Sequence[Point], targets: Sequence[Target], texts: int, seconds: float
 ) -> tuple[list[Chain], Round]:
     """The settings that go on, in their order, and the record of the round."""
     variants = [p for p in points if p.variant is not None]
-    going = {p.variant for p in halving.best(variants, halving.kept(len(chains), 1), wish.targets)}
+    going = {p.variant for p in halving.best(variants, halving.kept(len(chains), 1), targets)}
     tried = [
         Tried(variant=p.variant or "", leak=_plain(p.leak.value), loss=_plain(p.loss.value), kept=p.variant in going)
         for p in variants
@@ -200,5 +218,5 @@ def _keep(point: Point, run: Path, place: Path) -> None:
     place.chmod(0o700)
 
 
-def _named(progress: Progress, number: int) -> Progress:
-    return lambda what, done, total: progress(f"round {number}: {what}", done, total)
+def _named(progress: Progress, stage: str) -> Progress:
+    return lambda what, done, total: progress(f"{stage}: {what}", done, total)

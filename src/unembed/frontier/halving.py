@@ -2,7 +2,8 @@
 
 All settings are measured on a small sample; the better third goes on to a sample three times as large, until few are
 left for the whole. Better means: in an earlier Pareto layer, and within a layer nearer to the target where there is
-one, else farther from its neighbours, so that the whole front goes on and not one end of it.
+one, else farther from its neighbours, so that the whole front goes on and not one end of it. A target is moved to what
+it means on the sample (``Target.on_a_sample``).
 """
 
 from __future__ import annotations

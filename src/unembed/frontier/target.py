@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unembed.errors import UsageError
 from unembed.frontier.points import Point, unbeaten
@@ -34,12 +34,33 @@ class Target:
 
     def figure(self, point: Point) -> Estimate:
         """The figure at this point: the largest of those that the target names."""
+        return self._found(point)[0]
+
+    def _found(self, point: Point) -> tuple[Estimate, float]:
+        """The figure, and what guessing reaches in it."""
         if self.game == LEAK:
-            return point.leak
-        asked = [f for f in point.strongest if f.game == self.game and self.subject in (None, f.subject)]
-        found = [f.estimate if self.metric in (None, f.metric) else f.secondary.get(self.metric or "") for f in asked]
-        known = [e for e in found if e is not None and not math.isnan(e.value)]
-        return max(known, key=lambda e: e.high, default=undefined())
+            return point.leak, 0.0
+        known: list[tuple[Estimate, float]] = []
+        for one in point.strongest:
+            if one.game != self.game or self.subject not in (None, one.subject):
+                continue
+            named = self.metric if self.metric not in (None, one.metric) else None
+            found = one.estimate if named is None else one.secondary.get(named)
+            if found is not None and not math.isnan(found.value):
+                known.append((found, one.floor.value if named is None else one.secondary_floors.get(named, 0.0)))
+        return max(known, key=lambda pair: pair[0].high, default=(undefined(), math.nan))
+
+    def on_a_sample(self, small: Point, whole: Point) -> Target:
+        """The limit that means as much on a sample: as far between guessing and the vectors as they are.
+
+        Both points are those vectors, measured on the sample and on all texts. With fewer texts less is read of every
+        variant, so that many would meet the limit there that don't meet it in the end.
+        """
+        (here, blind), (there, blind_there) = self._found(small), self._found(whole)
+        room, room_there = here.value - blind, there.value - blind_there
+        if not (room > 0 and room_there > 0):
+            return self
+        return replace(self, most=blind + (self.most - blind_there) * room / room_there)
 
     def missed_by(self, point: Point) -> float:
         """By how much the safe end of the interval misses the limit; 0 where it is met."""
