@@ -148,6 +148,8 @@ BAD: dict[str, tuple[Make, str]] = {
     "unknown game": (lambda p: good(p, "--game", "keywords"), "did you mean 'keyword'"),
     "unknown attack": (lambda p: good(p, "--attack", "keyword/svn"), "did you mean 'keyword/svm'"),
     "unknown adversary": (lambda p: good(p, "--adversary", "inside"), "insider"),
+    "defense out of range": (lambda p: good(p, "--defense", "rounding,decimals=99"), "from -15 to 15, not 99"),
+    "noise out of range": (lambda p: good(p, "--defense", "gaussian,scale=-1"), "must not be negative"),
     "unknown defense": (lambda p: good(p, "--defense", "rounding-up"), "unknown defense"),
     "unknown utility task": (lambda p: good(p, "--utility", "retrieve"), "did you mean 'retrieval'"),
     "unknown backend": (lambda p: good(p, "--backend", "spark"), "loky"),

@@ -237,6 +237,6 @@ def test_a_target_about_what_is_not_measured_is_refused(searched):
 
     found, _ = searched
     with pytest.raises(UsageError, match=r"there is: attribute\(topic\)"):
-        check_targets([read_target("inversion <= 0.1")], found.points[0])
+        check_targets([read_target("inversion <= 0.1")], found.points[0], found.run)
     with pytest.raises(UsageError, match="balanced_accuracy"):
-        check_targets([read_target("attribute.nonsense <= 0.1")], found.points[0])
+        check_targets([read_target("attribute.nonsense <= 0.1")], found.points[0], found.run)

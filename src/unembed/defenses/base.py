@@ -15,7 +15,7 @@ import hashlib
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
+from typing import ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +113,15 @@ class Sized(Protocol):
 
 
 @runtime_checkable
+class Checked(Protocol):
+    """A defense that can tell whether its parameters are in range before there is a vector; ``fit`` asks it too."""
+
+    def check_parameters(self) -> None:
+        """Refuse parameters out of range."""
+        ...
+
+
+@runtime_checkable
 class CleansTexts(Protocol):
     """A defense that changes texts before they are encoded; its ``transform`` leaves vectors as they are.
 
@@ -153,13 +162,13 @@ def drawn(
     bits = np.random.Philox(key=0)
     source = np.random.Generator(bits)
     # Setting a state of plain numbers takes half the time of setting one of arrays.
-    fresh: Any = {**bits.state, "buffer": (0,) * 4}
+    fresh: dict[str, object] = {**bits.state, "buffer": (0,) * 4}
     keyed = hashlib.blake2b(key=hashlib.sha256(str(key).encode()).digest(), digest_size=16)
     for name, row in zip(names, numbers, strict=True):
         told = keyed.copy()
         told.update(name.encode())
         fresh["state"] = {"counter": (0,) * 4, "key": struct.unpack("<2Q", told.digest())}
-        bits.state = fresh
+        bits.state = fresh  # type: ignore[assignment]
         draw(source, row)
     return numbers
 

@@ -47,7 +47,7 @@ class Gaussian(Parametrised):
 
     def fit(self, vectors: Vectors, owned: Owned | None = None) -> Self:
         """Learn how much the numbers vary, or how much noise the guarantee needs."""
-        self._check()
+        self.check_parameters()
         rows = check_finite(dense(vectors, _WHAT), self.facts.name)
         self.dimension_ = int(rows.shape[1])
         self.deviation_ = float(rows.std(axis=0, dtype=np.float64).mean())
@@ -72,7 +72,8 @@ class Gaussian(Parametrised):
         added += rows if self.clip is None else _shortened(check_finite(rows, self.facts.name), self.clip)
         return added
 
-    def _check(self) -> None:
+    def check_parameters(self) -> None:
+        """Refuse parameters out of range."""
         if self.scale is not None and not 0 <= self.scale < math.inf:
             raise UsageError(f"'scale' of the defense 'gaussian' must not be negative, not {self.scale}")
         if self.epsilon is None:

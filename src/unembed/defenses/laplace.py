@@ -55,7 +55,7 @@ class Laplace(Parametrised):
 
     def fit(self, vectors: Vectors, owned: Owned | None = None) -> Self:
         """Learn the sensitivity, unless it was given."""
-        self._check()
+        self.check_parameters()
         self.dimension_ = int(dense(vectors, _WHAT).shape[1])
         if self.sensitivity is not None:
             self.sensitivity_, self.pairs_ = float(self.sensitivity), 0
@@ -77,7 +77,8 @@ class Laplace(Parametrised):
         added += check_finite(dense(vectors, _WHAT), self.facts.name)
         return added
 
-    def _check(self) -> None:
+    def check_parameters(self) -> None:
+        """Refuse parameters out of range."""
         if not 0 < self.epsilon < math.inf:
             raise UsageError(f"'epsilon' of the defense 'laplace' must be above 0, not {self.epsilon}")
         if self.sensitivity is not None and not 0 < self.sensitivity < math.inf:

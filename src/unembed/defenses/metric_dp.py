@@ -50,14 +50,18 @@ class MetricDp(Parametrised):
 
     def fit(self, vectors: Vectors, owned: Owned | None = None) -> Self:
         """Nothing but the dimension: the guarantee may not depend on the vectors."""
-        if not 0 < self.epsilon < math.inf:
-            raise UsageError(f"'epsilon' of the defense 'metric-dp' must be above 0, not {self.epsilon}")
+        self.check_parameters()
         self.dimension_ = int(dense(vectors, _WHAT).shape[1])
         self.guarantee_ = (
             f"metric local differential privacy: vectors at Euclidean distance r are {self.epsilon:g}·r-"
             "indistinguishable, for one release or any number of them under one key"
         )
         return self
+
+    def check_parameters(self) -> None:
+        """Refuse parameters out of range."""
+        if not 0 < self.epsilon < math.inf:
+            raise UsageError(f"'epsilon' of the defense 'metric-dp' must be above 0, not {self.epsilon}")
 
     def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
         """Vectors with their records' noise."""

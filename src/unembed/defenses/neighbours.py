@@ -78,8 +78,10 @@ class Neighbours(Parametrised):
 
     def fit(self, vectors: Vectors, owned: Owned | None = None) -> Self:
         """Learn the map from the owner's vectors."""
+        self.check_parameters()
         rows = rows_to_learn_from(self.facts.name, vectors, _NEAR)
-        self._check(rows)
+        if not np.ptp(rows, axis=0).any():
+            raise CannotMeasureError("all vectors are the same: none has neighbours")
         if len(rows) > _MOST:
             rows = rows[np.sort(generator(0, "neighbours").permutation(len(rows))[:_MOST])]
         self.dimension_ = int(rows.shape[1])
@@ -114,15 +116,14 @@ class Neighbours(Parametrised):
         """As float32."""
         return 4.0 * self.stored_dimension(dimension)
 
-    def _check(self, rows: FloatArray) -> None:
+    def check_parameters(self) -> None:
+        """Refuse parameters out of range."""
         for name in ("hidden", "steps", "around"):
             if getattr(self, name) < 1:
                 raise UsageError(f"'{name}' of the defense 'neighbours' must be at least 1, not {getattr(self, name)}")
         for name in ("temperature", "learning_rate"):
             if not getattr(self, name) > 0:
                 raise UsageError(f"'{name}' of the defense 'neighbours' must be above 0, not {getattr(self, name)}")
-        if not np.ptp(rows, axis=0).any():
-            raise CannotMeasureError("all vectors are the same: none has neighbours")
 
     def _learn(self, rows: FloatArray) -> None:
         """Minimise the divergence of every vector's distribution over its batch, by Adam with a falling rate."""

@@ -72,7 +72,7 @@ class Ppm(Parametrised):
 
     def fit(self, vectors: Vectors, owned: Owned | None = None) -> Self:
         """Train the mapping."""
-        self._check()
+        self.check_parameters()
         rows = check_finite(dense(vectors, _WHAT), self.facts.name)
         secrets = self._secrets(owned, len(rows))
         chosen = np.sort(generator(0, "rows of a mapping").permutation(len(rows))[:_MOST])
@@ -110,7 +110,8 @@ class Ppm(Parametrised):
             np.add(rows[place], added, out=made[place])
         return made
 
-    def _check(self) -> None:
+    def check_parameters(self) -> None:
+        """Refuse parameters out of range."""
         if not 0 <= self.nearness < np.inf:
             raise UsageError(f"'nearness' of the defense 'ppm' must not be negative, not {self.nearness}")
         if self.units < 1 or self.steps < 1:

@@ -32,11 +32,15 @@ class Rounding(Parametrised):
 
     def fit(self, vectors: Vectors, owned: Owned | None = None) -> Self:
         """Nothing to learn."""
+        self.check_parameters()
+        return self
+
+    def check_parameters(self) -> None:
+        """Refuse parameters out of range."""
         if self.decimals != int(self.decimals) or abs(self.decimals) > _MOST:
             raise UsageError(
                 f"'decimals' of the defense 'rounding' is a whole number from -{_MOST} to {_MOST}, not {self.decimals}"
             )
-        return self
 
     def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
         """Rounded numbers."""

@@ -62,8 +62,7 @@ class Subspace(Parametrised):
 
     def fit(self, vectors: Vectors, owned: Owned | None = None) -> Self:
         """Learn the subspace."""
-        if not 0 < self.beta < 1:
-            raise UsageError(f"'beta' of the defense 'subspace' must lie between 0 and 1, not {self.beta}")
+        self.check_parameters()
         rows = check_finite(dense(vectors, _WHAT), self.facts.name).astype(np.float64)
         keywords = keywords_in(self.facts.name, self.keywords, owned, len(rows))
         assert owned is not None, "the texts were found"
@@ -80,6 +79,11 @@ class Subspace(Parametrised):
             found = _extended(found, _within(rows, held, found, wanted), wanted)
         self.directions_ = found.astype(np.float32)
         return self
+
+    def check_parameters(self) -> None:
+        """Refuse parameters out of range."""
+        if not 0 < self.beta < 1:
+            raise UsageError(f"'beta' of the defense 'subspace' must lie between 0 and 1, not {self.beta}")
 
     def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
         """The vectors without the subspace, of unit length."""

@@ -30,8 +30,7 @@ class Truncation(Parametrised):
 
     def fit(self, vectors: Vectors, owned: Owned | None = None) -> Self:
         """Learn the mean and, for principal components, the directions."""
-        if self.kind not in ("first", "principal"):
-            raise UsageError(f"'kind' of the defense 'truncation' is 'first' or 'principal', not '{self.kind}'")
+        self.check_parameters()
         rows = rows_to_learn_from(self.facts.name, vectors)
         self.dimension_ = int(rows.shape[1])
         kept = self.stored_dimension(self.dimension_)
@@ -45,6 +44,11 @@ class Truncation(Parametrised):
                 )
             self.directions_ = _principal(rows, mean, kept)
         return self
+
+    def check_parameters(self) -> None:
+        """Refuse parameters out of range."""
+        if self.kind not in ("first", "principal"):
+            raise UsageError(f"'kind' of the defense 'truncation' is 'first' or 'principal', not '{self.kind}'")
 
     def transform(self, vectors: Vectors, ids: Sequence[str]) -> Vectors:
         """Vectors of ``components`` numbers."""

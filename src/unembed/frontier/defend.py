@@ -116,7 +116,7 @@ def defend(
         small = _smaller(whole, chains, texts, folder / f"round-{len(rounds) + 1}")
         run, _ = audit(small, progress=_named(progress, f"round {len(rounds) + 1}"), given=given(small))
         points = points_of(run)
-        check_targets(wish.targets, points[0])
+        check_targets(wish.targets, points[0], run)
         targets = [] if undefended is None else [t.on_a_sample(points[0], undefended) for t in wish.targets]
         chains, done = _select(chains, points, targets, texts, time.monotonic() - began)
         rounds.append(done)
@@ -130,7 +130,7 @@ def defend(
     )
     run, place = audit(last, spec_given=spec_given, command=command, progress=progress, given=given(last))
     points = points_of(run)
-    check_targets(wish.targets, points[0])
+    check_targets(wish.targets, points[0], run)
     choice = _chosen(points, wish)
     if choice is not None and choice.met and choice.point is not None:
         _keep(choice.point, place, folder / DEFENSE)

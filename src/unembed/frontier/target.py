@@ -7,9 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from unembed.errors import UsageError
+from unembed.errors import CannotMeasureError, UsageError
 from unembed.frontier.points import Point, unbeaten
 from unembed.metrics.estimate import Estimate, undefined
+from unembed.results.schema import Run
 
 #: The name of the leak that points are drawn by, which is of no single game.
 LEAK = "leak"
@@ -83,15 +84,24 @@ def read_target(text: str) -> Target:
     return Target(found["game"], most, found["subject"], found["metric"])
 
 
-def check_targets(targets: Sequence[Target], point: Point) -> None:
+def check_targets(targets: Sequence[Target], point: Point, run: Run) -> None:
     """Refuse a target that names nothing that was measured, before anything is concluded from its absence."""
     for target in targets:
         if target.game == LEAK or not math.isnan(target.figure(point).value):
             continue
+        if not point.strongest:
+            raise CannotMeasureError(f"the target '{target}' can't be held against anything: {_why(run)}")
         games = sorted({f"{f.game}({f.subject})" if f.subject else f.game for f in point.strongest})
         metrics = sorted({m for f in point.strongest if f.game == target.game for m in (f.metric, *f.secondary)})
         known = ", ".join(metrics if metrics else games)
         raise UsageError(f"the target '{target}' is about nothing that is measured here; there is: {known}")
+
+
+def _why(run: Run) -> str:
+    """Why nothing is known of the vectors as they are."""
+    doubted = [f.reason for f in run.findings if f.defense is None and f.status == "could-not-measure"]
+    failed = [c.error for c in run.cells if c.identity.defense is None and c.error]
+    return next(iter([*failed, *doubted]), "nothing was measured of the vectors as they are")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 from unembed.attacks import ATTACKS
+from unembed.defenses.base import Checked
 from unembed.encoders.parameters import typed_options
 from unembed.errors import PluginError, UnknownNameError, UsageError
 from unembed.games import GAMES
@@ -52,7 +53,11 @@ def _typed_part(given: object, registry: Registry[Any]) -> object:
     if not isinstance(given, dict) or not isinstance(given.get("name"), str):
         return given
     name, values = given["name"], {k: v for k, v in given.items() if k != "name"}
-    return {"name": name, **_typed(registry.get(name), values, f"{registry.kind} '{name}'")}
+    make = registry.get(name)
+    typed = _typed(make, values, f"{registry.kind} '{name}'")
+    if issubclass(make, Checked):
+        make(**typed).check_parameters()
+    return {"name": name, **typed}
 
 
 def _typed(make: Any, values: dict[str, Any], kind: str) -> dict[str, Any]:
