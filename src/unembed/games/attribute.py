@@ -26,7 +26,7 @@ from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Mater
 from unembed.games.claims import Figures
 from unembed.games.columns import absent, as_number, holds_quantities, quantities
 from unembed.games.planting import Kind, Planted, nearest_code_rate, strength_for, write_codes
-from unembed.games.rows import hold_back
+from unembed.games.rows import hold_back, some_rows
 from unembed.games.text_baseline import TextReader
 from unembed.metrics.classes import macro_recall, recognised, top_k_hits
 from unembed.metrics.estimate import Estimate, mean, wilson
@@ -41,11 +41,12 @@ NUMBERS = ("ranges", "classes")
 
 @dataclass(frozen=True)
 class AttributeKnowledge:
-    """Labelled vectors; a label is an index into ``classes``."""
+    """Labelled vectors; a label is an index into ``classes``. ``as_stored``: as in ``games.base.Knowledge``."""
 
     vectors: Vectors
     labels: IntArray
     classes: tuple[str, ...]
+    as_stored: Vectors | None = None
 
 
 @dataclass(frozen=True)
@@ -279,11 +280,12 @@ class AttributeGame(PlainGame):
         codes = _class_codes(len(knowledge.classes), int(vectors.shape[1]), size)
         written = (codes[knowledge.labels], codes[truth.labels])
         known, asked = write_codes(knowledge.vectors, vectors, written, kind, rng)
-        return Planted(replace(knowledge, vectors=known), asked)
+        return Planted(replace(knowledge, vectors=known, as_stored=None), asked)
 
     def some_pairs(self, knowledge: AttributeKnowledge, kept: IntArray) -> AttributeKnowledge:
         """The same adversary with some of its pairs."""
-        return replace(knowledge, vectors=knowledge.vectors[kept], labels=knowledge.labels[kept])
+        stored = some_rows(knowledge.as_stored, kept)
+        return replace(knowledge, vectors=knowledge.vectors[kept], labels=knowledge.labels[kept], as_stored=stored)
 
     def rehearsal(self, knowledge: AttributeKnowledge, seed: int) -> tuple[AttributeKnowledge, Vectors, AttributeTruth]:
         """A third of the labelled vectors held back."""

@@ -259,7 +259,12 @@ class Scores:
 
 
 class Knowledge(Protocol):
-    """What an adversary is dealt: vectors it knows something about, beside whatever a game adds."""
+    """What an adversary is dealt: vectors it knows something about, beside whatever a game adds.
+
+    Where a defense draws noise, an adversary who knows it learns best from vectors of their own with hardly any, and
+    chooses settings on the same ones as the store would hold them. Those are ``as_stored``, in knowledge that has a
+    field of that name.
+    """
 
     @property
     def vectors(self) -> Vectors:

@@ -25,7 +25,7 @@ from unembed.games.claims import Figures
 from unembed.games.inversion_scores import detail
 from unembed.games.listed_names import listed_names
 from unembed.games.planting import Kind, Planted, PlantedWords, planted_words, strength_for, write_codes
-from unembed.games.rows import hold_back
+from unembed.games.rows import hold_back, some_rows
 from unembed.games.threat import Capability
 from unembed.games.unseen import read_texts, unread_words
 from unembed.metrics import sets
@@ -40,7 +40,7 @@ class InversionKnowledge:
     """Pairs: vectors with the words of their texts, over the adversary's own vocabulary.
 
     ``texts`` are the adversary's own. ``query`` has further texts encoded, where the adversary may; ``encoder``
-    is the model itself, where the adversary has its weights.
+    is the model itself, where the adversary has its weights. ``as_stored``: as in ``games.base.Knowledge``.
     """
 
     vectors: Vectors
@@ -49,6 +49,7 @@ class InversionKnowledge:
     texts: Sequence[str] = ()
     query: Queries | None = None
     encoder: WhiteBoxEncoder | None = None
+    as_stored: Vectors | None = None
 
 
 @dataclass(frozen=True)
@@ -286,7 +287,7 @@ class InversionGame(PlainGame):
         strength = strength_for(words.gain, size)
         told = (strength * words.known, strength * words.asked)
         known, asked = write_codes(knowledge.vectors, vectors, told, kind, rng)
-        return Planted(replace(knowledge, vectors=known, query=None, encoder=None), asked)
+        return Planted(replace(knowledge, vectors=known, query=None, encoder=None, as_stored=None), asked)
 
     def _planted_words(self, knowledge: InversionKnowledge, truth: InversionTruth) -> PlantedWords:
         floor = self.judge(truth, self.prior_guess(knowledge, truth.labels.shape[0]), 0).point
@@ -319,7 +320,13 @@ class InversionGame(PlainGame):
 def pairs_of(knowledge: InversionKnowledge, kept: NDArray[np.int64]) -> InversionKnowledge:
     """An adversary of the inversion family with some of its pairs."""
     texts = [knowledge.texts[i] for i in kept] if len(knowledge.texts) else ()
-    return replace(knowledge, vectors=knowledge.vectors[kept], labels=knowledge.labels[kept], texts=texts)
+    return replace(
+        knowledge,
+        vectors=knowledge.vectors[kept],
+        labels=knowledge.labels[kept],
+        texts=texts,
+        as_stored=some_rows(knowledge.as_stored, kept),
+    )
 
 
 def words_of(guess: InversionGuess) -> csr_matrix:

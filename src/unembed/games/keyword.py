@@ -251,7 +251,7 @@ class KeywordGame(WordsGame):
             known[rows[labels], column] = 1
         told = (strength * (2 * known - 1), strength * (2 * truth.present.astype(np.float64) - 1))
         own, asked = write_codes(knowledge.vectors, vectors, told, kind, rng)
-        return Planted(replace(knowledge, vectors=own, unlabelled=asked, texts=()), asked)
+        return Planted(replace(knowledge, vectors=own, unlabelled=asked, texts=(), as_stored=None), asked)
 
     def examples(self, truth: KeywordTruth, guess: KeywordGuess | EpochGuess, rows: Sequence[int]) -> list[Example]:
         """Keywords of the target, and those the adversary says are there."""

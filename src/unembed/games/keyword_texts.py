@@ -18,7 +18,7 @@ from unembed.corpora.words import at_even_steps, build_vocabulary, telling_words
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.base import IntArray, Material
-from unembed.games.rows import stack_rows
+from unembed.games.rows import some_rows, stack_rows
 from unembed.games.threat import Adversary, Capability
 from unembed.params import Parametrised
 from unembed.seeds import generator
@@ -38,7 +38,8 @@ class KeywordKnowledge:
 
     ``texts`` are the adversary's own, one per vector. ``unlabelled`` are all vectors of the store, which every
     adversary holds; which of them a keyword is judged on follows from the truth, so nobody is told. ``frequency`` is
-    the share of the adversary's own texts that hold each keyword, before any substitution.
+    the share of the adversary's own texts that hold each keyword, before any substitution. ``as_stored``: as in
+    ``games.base.Knowledge``.
     """
 
     vectors: Vectors
@@ -48,6 +49,7 @@ class KeywordKnowledge:
     unlabelled: Vectors | None = None
     texts: tuple[str, ...] = ()
     frequency: NDArray[np.float64] | None = None
+    as_stored: Vectors | None = None
 
 
 def rows_of(knowledge: KeywordKnowledge, kept: IntArray) -> KeywordKnowledge:
@@ -64,6 +66,7 @@ def rows_of(knowledge: KeywordKnowledge, kept: IntArray) -> KeywordKnowledge:
         rows=tuple(place[rows[keep]] for rows, keep in zip(knowledge.rows, chosen, strict=True)),
         labels=tuple(left),
         texts=tuple(knowledge.texts[i] for i in kept) if knowledge.texts else (),
+        as_stored=some_rows(knowledge.as_stored, kept),
     )
 
 

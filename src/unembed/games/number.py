@@ -23,6 +23,7 @@ from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Mater
 from unembed.games.claims import Figures
 from unembed.games.columns import absent, as_number, quantities
 from unembed.games.planting import Kind, Planted, strength_for, write_codes
+from unembed.games.rows import some_rows
 from unembed.metrics.estimate import FloatArray, Measure, estimates_of
 from unembed.seeds import generator
 
@@ -32,10 +33,11 @@ QUARTERS = ("lowest quarter", "second quarter", "third quarter", "highest quarte
 
 @dataclass(frozen=True)
 class NumberKnowledge:
-    """Vectors with the number that belongs to each."""
+    """Vectors with the number that belongs to each. ``as_stored``: as in ``games.base.Knowledge``."""
 
     vectors: Vectors
     numbers: FloatArray
+    as_stored: Vectors | None = None
 
 
 @dataclass(frozen=True)
@@ -190,11 +192,12 @@ class NumberGame(PlainGame):
         told = strength * scores[:, None]
         first = len(knowledge.numbers)
         known, asked = write_codes(knowledge.vectors, vectors, (told[:first], told[first:]), kind, rng)
-        return Planted(replace(knowledge, vectors=known), asked)
+        return Planted(replace(knowledge, vectors=known, as_stored=None), asked)
 
     def some_pairs(self, knowledge: NumberKnowledge, kept: IntArray) -> NumberKnowledge:
         """The same adversary with some of its pairs."""
-        return replace(knowledge, vectors=knowledge.vectors[kept], numbers=knowledge.numbers[kept])
+        stored = some_rows(knowledge.as_stored, kept)
+        return replace(knowledge, vectors=knowledge.vectors[kept], numbers=knowledge.numbers[kept], as_stored=stored)
 
     def examples(self, truth: NumberTruth, guess: NumberGuess, rows: Sequence[int]) -> list[Example]:
         """True and guessed number."""

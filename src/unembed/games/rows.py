@@ -27,6 +27,11 @@ def hold_back(n: int, seed: int, most: int = 500) -> tuple[NDArray[np.int64], ND
     return np.sort(order[:count]), np.sort(order[count:])
 
 
+def some_rows(vectors: Vectors | None, kept: NDArray[np.int64]) -> Vectors | None:
+    """Some rows of vectors, where there are any."""
+    return None if vectors is None else vectors[kept]
+
+
 def stack_rows(parts: Sequence[Vectors]) -> Vectors:
     """Vectors one below the other."""
     if any(issparse(p) for p in parts):

@@ -135,7 +135,7 @@ def _measure(task: Task) -> Finding:
     cell = task.cell
     game, attack = made_for(cell.identity, cell.seed, task.device)
     ways = _ways(cell.identity, Path(task.work))
-    deal = game.deal(_material(task, ways))
+    deal = _dealt(game, task, ways)
     deal = replace(deal, doubt=deal.doubt or ways.doubt)
     played = play(game, attack, deal, cell.seed, calibrate=cell.identity.calibrate, repeats=cell.identity.repeats)
     device = str(getattr(attack, "device_", "cpu"))
@@ -151,6 +151,19 @@ def made_for(identity: CellIdentity, seed: int, device: str) -> tuple[SomeGame, 
     if "device" in attack.get_params():
         attack.set_params(device=device)
     return game, attack
+
+
+def _dealt(game: SomeGame, task: Task, ways: Ways) -> Deal[Knowledge, object]:
+    """The deal; where the adversary learns from other vectors than the store holds, with its rows as stored, too.
+
+    The same game deals the same rows whatever the vectors are.
+    """
+    deal = game.deal(_material(task, ways))
+    if ways.single is None or not hasattr(deal.knowledge, "as_stored"):
+        return deal
+    again = game.deal(_material(task, replace(ways, held=ways.single, pairs=ways.single)))
+    both: Knowledge = replace(deal.knowledge, as_stored=again.knowledge.vectors)  # type: ignore[type-var]
+    return replace(deal, knowledge=both)
 
 
 def _ways(identity: CellIdentity, work: Path) -> Ways:

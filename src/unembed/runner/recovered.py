@@ -28,7 +28,7 @@ from unembed.runner.workspace import load_corpus
 from unembed.seeds import seed_for
 
 #: Draws of the noise whose mean stands for a text of the adversary's own.
-OWN_DRAWS = 3
+OWN_DRAWS = 16
 #: Goes up when the way back is looked for in another way.
 VERSION = 1
 #: Ways back from two halves of the public vectors that agree less may both be wrong.
@@ -43,7 +43,8 @@ _ROTATION, _FIGURES = "rotation.npy", "alignment.json"
 class Ways:
     """What the owner does to vectors, what the adversary does to their own, and what is to be said about it.
 
-    ``pairs``: what lies before the vectors of the texts that the adversary holds. ``plain``: what stands before the
+    ``pairs``: what lies before the vectors of the texts that the adversary holds. ``single``: what lies before the same
+    vectors as the store would hold them, where the adversary learns from others. ``plain``: what stands before the
     owner's secret map, where there is one. ``doubt``: why finding nothing would say nothing: the way back was not
     found, and somebody with more vectors may find it.
     """
@@ -54,6 +55,7 @@ class Ways:
     plain: Passage | None = None
     notes: tuple[str, ...] = ()
     doubt: str | None = None
+    single: Passage | None = None
 
 
 def ways_of(identity: CellIdentity, work: Path, *, inside: bool, bring_back: bool) -> Ways:
@@ -87,14 +89,16 @@ def ways_of(identity: CellIdentity, work: Path, *, inside: bool, bring_back: boo
 def _calmed(identity: CellIdentity, work: Path, stored: Passage, held: Passage) -> Ways:
     """Both passages with the noise taken out; the adversary's own texts are put through the defense several times.
 
-    What is learnt from the mean of a few draws has to do with less noise; from the mean of many it would no longer fit
-    the store, where there is one draw.
+    What is learnt from the mean of many draws has to do with little noise; what is chosen must hold for vectors like
+    those of the store, each with its one draw.
     """
-    held = held.released_again(seed_for(identity.seed, "draws"), OWN_DRAWS * (1 + len(held.others)))
     denoiser = artifacts_in(work.parent).get(DenoiserRecipe(identity, work))
-    stored, held = (replace(way, after=lambda vectors, ids: denoiser.calm(vectors)) for way in (stored, held))
+    many = held.released_again(seed_for(identity.seed, "draws"), OWN_DRAWS * (1 + len(held.others)))
+    stored, single, own = (
+        replace(way, after=lambda vectors, ids: denoiser.calm(vectors)) for way in (stored, held, many)
+    )
     note = f"noise taken out as far as it goes: {denoiser.share:.0%} of what the vectors vary by was kept"
-    return Ways(stored, held, pairs=held, notes=(note,))
+    return Ways(stored, own, pairs=own, notes=(note,), single=single)
 
 
 def _before_map(held: Passage) -> Passage:

@@ -24,20 +24,24 @@ class ClassReader:
     def __init__(self, classes: int, seed: int) -> None:
         self.classes, self.seed = classes, seed
 
-    def fit(self, vectors: Vectors, labels: IntArray, candidates: Sequence[Candidate]) -> ClassReader:
-        """Choose and fit; ``labels`` are numbers below ``classes``."""
+    def fit(
+        self, vectors: Vectors, labels: IntArray, candidates: Sequence[Candidate], asked: Vectors | None = None
+    ) -> ClassReader:
+        """Choose and fit; ``labels`` are numbers below ``classes``, ``asked`` the vectors that choices are made on."""
         if len(np.unique(labels)) < 2:
             raise CannotMeasureError("all labelled vectors belong to one class: there is nothing to tell apart")
         self.rows_ = Rows(np.float32).fit(vectors)
         self.prior_ = np.bincount(labels, minlength=self.classes) / len(labels)
-        rows = {raw: self.rows_.of(vectors, raw) for raw in {c.raw for c in candidates}}
+        forms = {c.raw for c in candidates}
+        rows = {raw: self.rows_.of(vectors, raw) for raw in forms}
+        others = rows if asked is None else {raw: self.rows_.of(asked, raw) for raw in forms}
 
         def score(answers: NDArray[np.float64], seen: IntArray) -> float:
             member = np.eye(self.classes)[labels[seen]]
             right = member * (answers.argmax(axis=1) == labels[seen])[:, None]
             return float(macro_recall(np.hstack([right, member]).sum(axis=0)))
 
-        self.chosen_: Chosen = choose(candidates, rows, labels, score, self._answers, self.seed)
+        self.chosen_: Chosen = choose(candidates, rows, labels, score, self._answers, self.seed, others)
         return self
 
     def _answers(self, candidate: Candidate, model: object, rows: FloatRows) -> NDArray[np.float64]:

@@ -29,7 +29,7 @@ from unembed.attacks.inversion.word_classifier import (
     best_thresholds,
     sparse_confidences,
 )
-from unembed.attacks.validation import held_back
+from unembed.attacks.validation import held_back, to_check_on
 from unembed.corpora.recombination import recombine
 from unembed.corpora.words import word_sets
 from unembed.encoders.base import Vectors
@@ -83,7 +83,7 @@ class Committee(Trained):
         if n < 8:
             raise CannotMeasureError(f"{n} pairs are too few to train on some and check on others")
         held, training = held_back(n, 0.1, self.seed)
-        checking = pairs_of(knowledge, held)
+        checking = replace(pairs_of(knowledge, held), vectors=to_check_on(knowledge)[held], as_stored=None)
         pairs = self._enlarged(pairs_of(knowledge, training))
         self.networks_ = tuple(self._network(pairs, checking, member) for member in range(self.members))
         self.device_, self.log_ = self.networks_[0].device_, self.networks_[0].log_

@@ -11,7 +11,7 @@ from unembed.attacks.inversion.mlp import InversionMLP
 from unembed.attacks.inversion.pairs import check_pairs
 from unembed.attacks.inversion.word_classifier import LEAST_PROBABILITY, above, best_thresholds
 from unembed.attacks.inversion.word_readers import WordReader, readers_for
-from unembed.attacks.validation import held_back
+from unembed.attacks.validation import held_back, to_check_on
 from unembed.encoders.base import Vectors
 from unembed.games.inversion import InversionGuess, InversionKnowledge
 from unembed.games.threat import Capability
@@ -57,7 +57,7 @@ class InversionPortfolio(Parametrised):
         self.words_ = int(knowledge.labels.shape[1])
         content = knowledge.vocabulary.content
         held, rest = held_back(n, max(0.1, min(1 / 3, ENOUGH_HELD / n)), self.seed)
-        asked, truth = knowledge.vectors[held], knowledge.labels[held].tocsr()
+        asked, truth = to_check_on(knowledge)[held], knowledge.labels[held].tocsr()
         best: tuple[float, WordReader, Any] | None = None
         readers = readers_for(knowledge.vectors, quick=self.quick)
         for reader in [r for r in readers if r.name == self.only] or readers:

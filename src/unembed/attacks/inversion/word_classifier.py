@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from unembed.attacks.inversion.pairs import check_pairs, rows_of
-from unembed.attacks.validation import held_back
+from unembed.attacks.validation import held_back, to_check_on
 from unembed.encoders.base import Vectors
 from unembed.games.inversion import InversionGuess, InversionKnowledge
 from unembed.metrics.sets import best_prefix
@@ -79,7 +79,12 @@ class WordClassifier(Trained):
         loop["recorded"] = inputs.ready is not None
         content = knowledge.vocabulary.content
         if checking is None and len(held):
-            checking = replace(knowledge, vectors=knowledge.vectors[held], labels=knowledge.labels[held].tocsr())
+            checking = replace(
+                knowledge,
+                vectors=to_check_on(knowledge)[held],
+                labels=knowledge.labels[held].tocsr(),
+                as_stored=None,
+            )
         if checking is not None:
             asked, truth = checking.vectors, checking.labels
             best: dict[str, Any] = {"f1": -1.0}

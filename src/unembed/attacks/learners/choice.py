@@ -81,11 +81,13 @@ def choose(
     score: Callable[[NDArray[Any], NDArray[np.int64]], float],
     answers: Callable[[Candidate, Any, FloatRows], NDArray[Any]],
     seed: int,
+    asked: dict[bool, FloatRows] | None = None,
 ) -> Chosen:
     """Try all on the first fold, the best of them on the others; fit the winner on everything.
 
     ``rows`` are the inputs by form (standardised, in common units); ``answers`` makes a candidate's model answer;
-    ``score`` rates answers for the given rows, higher is better. Runs in one thread: the products are so small that
+    ``score`` rates answers for the given rows, higher is better; ``asked`` are the rows as they are answered for, where
+    that is another form than they are learnt in. Runs in one thread: the products are so small that
     several threads wait for each other, ten times as long on a busy machine.
     """
     if len(candidates) == 1:
@@ -100,7 +102,7 @@ def choose(
         for candidate in going:
             own = rows[candidate.raw]
             model = _fitted(candidate, own[rest], target[rest])
-            held.setdefault(candidate.name, []).append(answers(candidate, model, own[fold]))
+            held.setdefault(candidate.name, []).append(answers(candidate, model, (asked or rows)[candidate.raw][fold]))
         seen = np.concatenate(folds[: number + 1])
         for candidate in going:
             tried[candidate.name] = score(np.concatenate(held[candidate.name]), seen)

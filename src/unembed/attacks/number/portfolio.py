@@ -9,6 +9,7 @@ import numpy as np
 from unembed.attacks.base import AttackFacts
 from unembed.attacks.learners.candidates import Candidate, among, regressors
 from unembed.attacks.learners.choice import FloatRows, Rows, choose
+from unembed.attacks.validation import to_check_on
 from unembed.encoders.base import Vectors
 from unembed.games.base import IntArray
 from unembed.games.number import NumberGuess, NumberKnowledge
@@ -49,14 +50,17 @@ class NumberPortfolio(Parametrised):
         self.range_ = float(numbers.min()), float(numbers.max())
         scaled = np.clip((numbers - self.middle_) / self.unit_, -10, 10)
         self.rows_ = Rows().fit(knowledge.vectors)
-        rows = {raw: self.rows_.of(knowledge.vectors, raw) for raw in (False, True)}
+        rows, asked = (
+            {raw: self.rows_.of(vectors, raw) for raw in (False, True)}
+            for vectors in (knowledge.vectors, to_check_on(knowledge))
+        )
         tried = regressors(len(numbers), self.rows_.width, seed_for(self.seed, "candidates") % 2**31)
         candidates = among(tried, quick=self.quick, only=self.only)
 
         def score(answers: FloatArray, seen: IntArray) -> float:
             return -float(np.abs(answers - scaled[seen]).mean())
 
-        self.selected_ = choose(candidates, rows, scaled, score, _answers, self.seed)
+        self.selected_ = choose(candidates, rows, scaled, score, _answers, self.seed, asked)
         self.chosen_ = self.selected_.candidate.name
         return self
 
