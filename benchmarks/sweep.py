@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import time
 from typing import Any
 
@@ -80,6 +81,8 @@ def main() -> int:
         progress=True,
     )
     seconds = time.perf_counter() - began
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    computing = sum(one.ru_utime + one.ru_stime for one in used)
     for done in found.rounds:
         going = [one.variant for one in done.tried if one.kept]
         print(f"{done.texts:,} texts, {done.seconds:.0f} s: {len(done.tried)} settings, {len(going)} go on")
@@ -88,7 +91,7 @@ def main() -> int:
     front = [point.variant for point in found.front]
     print(f"front: {', '.join(name or 'none' for name in front)}")
     print(f"{found.sentence}")
-    print(f"{seconds:.0f} s in all, {options.jobs} attacks at a time")
+    print(f"{seconds:.0f} s in all, {computing:.0f} s of a processor, {options.jobs} attacks at a time")
     return 0
 
 

@@ -21,6 +21,7 @@ SAYS = {
     "own_utility": "SameKindFirst keeps the contract",
     "gate_from_python": "exit code with the baseline 0",
     "ray_cluster": "4 findings on Ray with 2 workers equal those of one process bit for bit",
+    "protected_store": "of 100 messages that are looked for again, 100 are found first",
     "results_as_table": "written: findings.csv",
 }
 
