@@ -16,7 +16,7 @@ from unembed.api.tables import framed
 from unembed.defenses.saving import load_chain, read_told, save_chain
 from unembed.errors import UsageError
 from unembed.frontier.defend import Frontier as Found
-from unembed.frontier.defend import Wish
+from unembed.frontier.defend import Round, Wish
 from unembed.frontier.defend import defend as search
 from unembed.frontier.points import Point
 from unembed.frontier.target import Target, read_target
@@ -112,6 +112,11 @@ class Frontier:
     def front(self) -> list[Point]:
         """The variants that no other one beats in both respects."""
         return self._found.front
+
+    @property
+    def rounds(self) -> list[Round]:
+        """What was tried on samples before, which settings went on, and how long it took."""
+        return self._found.rounds
 
     @property
     def defense(self) -> Defense | None:

@@ -14,7 +14,7 @@ from unembed.errors import CannotMeasureError, UsageError
 from unembed.frontier import halving
 from unembed.frontier.points import Point, pareto, points_of
 from unembed.frontier.shelf import Chain, settings_of, shelf
-from unembed.frontier.target import Choice, Target, check_targets, choose
+from unembed.frontier.target import LEAK, Choice, Target, check_targets, choose
 from unembed.games.threat import USUAL
 from unembed.results.schema import Run
 from unembed.runner.execute import audit
@@ -110,13 +110,12 @@ def defend(
     whole = spec.model_copy(update={"utility": tasks})
     rounds: list[Round] = []
     samples = [] if wish.every_setting else _sizes(whole, chains)[:-1]
-    undefended = _undefended(whole, folder / LAST, progress, given) if samples and wish.targets else None
+    undefended = _undefended(whole, wish, folder / LAST, progress, given) if samples and wish.targets else None
     for texts in samples:
         began = time.monotonic()
-        small = _smaller(whole, chains, texts, folder / f"round-{len(rounds) + 1}")
+        small = _smaller(whole, wish, chains, texts, folder / f"round-{len(rounds) + 1}")
         run, _ = audit(small, progress=_named(progress, f"round {len(rounds) + 1}"), given=given(small))
         points = points_of(run)
-        check_targets(wish.targets, points[0], run)
         targets = [] if undefended is None else [t.on_a_sample(points[0], undefended) for t in wish.targets]
         chains, done = _select(chains, points, targets, texts, time.monotonic() - began)
         rounds.append(done)
@@ -137,20 +136,30 @@ def defend(
     return Frontier(run, folder, points, rounds, choice)
 
 
-def _undefended(spec: AuditSpec, folder: Path, progress: Progress, given: Callable[[AuditSpec], Given | None]) -> Point:
+def _undefended(
+    spec: AuditSpec, wish: Wish, folder: Path, progress: Progress, given: Callable[[AuditSpec], Given | None]
+) -> Point:
     """The vectors as they are, on all texts; what is measured for it is not measured again in the end."""
     plain = spec.model_copy(
         update={"defenses": [], "utility": [], "run": spec.run.model_copy(update={"folder": str(folder)})}
     )
-    return points_of(audit(plain, progress=_named(progress, "no defense"), given=given(plain))[0])[0]
+    run, _ = audit(plain, progress=_named(progress, "no defense"), given=given(plain))
+    point = points_of(run)[0]
+    check_targets(wish.targets, point, run)
+    return point
 
 
 def _sizes(spec: AuditSpec, chains: Sequence[Chain]) -> list[int]:
     return halving.sizes(spec.data.max_texts or 10**6, len(chains))
 
 
-def _smaller(spec: AuditSpec, chains: Sequence[Chain], texts: int, folder: Path) -> AuditSpec:
-    """An audit of a sample by the usual adversary who knows each defense, for telling settings apart and no more."""
+def _smaller(spec: AuditSpec, wish: Wish, chains: Sequence[Chain], texts: int, folder: Path) -> AuditSpec:
+    """An audit of a sample by the usual adversary who knows each defense, for telling settings apart and no more.
+
+    Where every target names its question, no other question decides anything here, and none is asked.
+    """
+    named = {target.game for target in wish.targets}
+    games = [game for game in spec.games if game in named] if named and LEAK not in named else spec.games
     share = texts / (spec.data.max_texts or 10**6)
     who = USUAL if USUAL in spec.adversaries else spec.adversaries[-1]
     return spec.model_copy(
@@ -158,6 +167,7 @@ def _smaller(spec: AuditSpec, chains: Sequence[Chain], texts: int, folder: Path)
             "data": spec.data.model_copy(update={"max_texts": texts}),
             "max_targets": max(300, int(spec.max_targets * share)),
             "defenses": list(chains),
+            "games": games,
             "adversaries": [who],
             "unaware": False,
             "calibrate": False,
