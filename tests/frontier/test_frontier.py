@@ -1,6 +1,7 @@
 """Points, targets, halving and the choice, on made-up findings; and one real search."""
 
 import math
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -164,6 +165,28 @@ def searched(tmp_path_factory):
         threads=1,
         defenses=[{"name": "gaussian", "scale": s} for s in (0.1, 1.0, 6.0)],
     ), folder
+
+
+def test_a_sample_is_asked_only_what_the_limits_name():
+    from unembed.frontier.defend import Wish, _smaller
+    from unembed.runner.spec import build_spec
+
+    asked = build_spec(
+        {
+            "data": {"texts": "notes.csv"},
+            "games": ["inversion", "attribute", "keyword"],
+            "attacks": ["inversion/portfolio", "keyword/svm"],
+        }
+    )
+
+    def small(*targets):
+        return _smaller(asked, Wish(tuple(map(read_target, targets))), [], 900, Path("round"))
+
+    one = small("inversion.content_f1 <= 0.2")
+    assert (one.games, one.attacks) == (["inversion"], ["inversion/portfolio"])
+    assert one.params["inversion/portfolio"]["quick"] is True
+    for every in (small(), small("inversion <= 0.1", "leak <= 0.2")):
+        assert (every.games, every.attacks) == (asked.games, asked.attacks)
 
 
 def test_a_search_ends_with_a_defense_that_meets_the_limit(searched):

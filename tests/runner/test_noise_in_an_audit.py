@@ -96,6 +96,8 @@ def test_a_defense_that_learns_what_to_hide_learns_it_from_texts_of_nobody_else(
     card = next(card for card in sides.cards if card.role == "owner")
     assert card.rows == len(own)
     assert OWNER not in read_sides(spec_for(tmp_path)).known
+    assert OWNER not in read_sides(spec_for(tmp_path, defenses=told, owners_part=False)).known
+    assert read_sides(spec_for(tmp_path, owners_part=True)).known[INSIDE].texts == sides.known[INSIDE].texts
     result = audit(spec_for(tmp_path, defenses=told, adversaries=["insider"]))[0]
     asked_of = {f.defense.partition("(")[0] for f in result.findings if f.defense and f.adaptive}
     assert asked_of == {"subspace"}

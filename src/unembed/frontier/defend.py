@@ -15,6 +15,7 @@ from unembed.frontier import halving
 from unembed.frontier.points import Point, pareto, points_of
 from unembed.frontier.shelf import Chain, settings_of, shelf
 from unembed.frontier.target import LEAK, Choice, Target, check_targets, choose
+from unembed.games import GAMES
 from unembed.games.threat import USUAL
 from unembed.results.schema import Run
 from unembed.runner.execute import audit
@@ -107,7 +108,9 @@ def defend(
     folder = Path(spec.run.folder)
     chains = settings_of(spec.chains) or shelf()
     tasks = spec.utility or [UtilitySpec(name="retrieval")]
-    whole = spec.model_copy(update={"utility": tasks})
+    # One split for all rounds, whichever defenses are left.
+    tried = spec.model_copy(update={"defenses": chains})
+    whole = spec.model_copy(update={"utility": tasks, "owners_part": tried.keeps_owners_part})
     rounds: list[Round] = []
     samples = [] if wish.every_setting else _sizes(whole, chains)[:-1]
     undefended = _undefended(whole, wish, folder / LAST, progress, given) if samples and wish.targets else None
@@ -160,6 +163,7 @@ def _smaller(spec: AuditSpec, wish: Wish, chains: Sequence[Chain], texts: int, f
     """
     named = {target.game for target in wish.targets}
     games = [game for game in spec.games if game in named] if named and LEAK not in named else spec.games
+    players = {GAMES.get(game).facts.played_by for game in games}
     share = texts / (spec.data.max_texts or 10**6)
     who = USUAL if USUAL in spec.adversaries else spec.adversaries[-1]
     return spec.model_copy(
@@ -168,6 +172,7 @@ def _smaller(spec: AuditSpec, wish: Wish, chains: Sequence[Chain], texts: int, f
             "max_targets": max(300, int(spec.max_targets * share)),
             "defenses": list(chains),
             "games": games,
+            "attacks": [name for name in spec.attacks if ATTACKS.get(name).facts.game in players],
             "adversaries": [who],
             "unaware": False,
             "calibrate": False,

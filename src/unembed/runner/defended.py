@@ -39,7 +39,8 @@ Encode = Callable[[Sequence[str]], Vectors]
 class DefenseRecipe:
     """A chain of defenses, fitted with the owner's key on both sides of the collection.
 
-    One that learns what to hide is fitted on a part of the collection that nobody holds nor is asked about.
+    One that learns what to hide is fitted on a part of the collection that nobody holds nor is asked about, where such
+    a part was kept.
     """
 
     transforms: tuple[Made, ...]
@@ -57,7 +58,8 @@ class DefenseRecipe:
         chain = Chain([self._step(told) for told in self.transforms], [told.name for told in self.transforms])
         done = {place for place, told in enumerate(self.transforms) if told.fitted}
         learning = (step for place, step in enumerate(chain.steps) if place not in done)
-        sides = (OWNER,) if any(step.facts.supervised for step in learning) else (INSIDE, "target")
+        apart = any(step.facts.supervised for step in learning) and (self.work / f"{OWNER}.parquet").exists()
+        sides = (OWNER,) if apart else (INSIDE, "target")
         corpora = [load_corpus(self.work / f"{side}.parquet") for side in sides]
         own = reduce(stacked, (side_vectors(self.transforms, side, self.work) for side in sides))
         ids = [record for corpus in corpora for record in corpus.ids]

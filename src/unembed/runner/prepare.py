@@ -160,7 +160,7 @@ def split_sides(spec: AuditSpec, texts: Texts) -> Sides:
         ),
     ]
     known = {INSIDE: split.adversary}
-    if spec.supervised:
+    if spec.keeps_owners_part:
         known = dict(zip((INSIDE, OWNER), _apart(split.adversary, spec.data.together), strict=True))
         own = known[OWNER]
         cards[-1] = cards[-1].model_copy(update={"rows": len(known[INSIDE]), "fingerprint": known[INSIDE].fingerprint})

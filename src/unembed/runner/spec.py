@@ -279,6 +279,10 @@ class AuditSpec(Strict):
         default_factory=list, description="variants to attack as well: a defense, or several behind one another"
     )
     unaware: bool = Field(default=True, description="attack each defense also by adversaries who do not know of it")
+    owners_part: bool | None = Field(
+        default=None,
+        description="keep half of the insider's texts for defenses that learn what to hide; none: where there is one",
+    )
     utility: list[UtilitySpec] = Field(
         default_factory=list, description="what the vectors are good for, scored with and without each defense"
     )
@@ -330,8 +334,10 @@ class AuditSpec(Strict):
         return [list(one) if isinstance(one, list) else [one] for one in self.defenses]
 
     @property
-    def supervised(self) -> bool:
-        """Whether some defense learns here what it is to hide."""
+    def keeps_owners_part(self) -> bool:
+        """Whether a part of the collection is kept for defenses that learn what to hide."""
+        if self.owners_part is not None:
+            return self.owners_part
         return any(DEFENSES.get(step.name).facts.supervised for steps in self.chains for step in steps)
 
     @property
