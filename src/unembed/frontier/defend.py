@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -162,8 +162,7 @@ def _smaller(spec: AuditSpec, wish: Wish, chains: Sequence[Chain], texts: int, f
     Where every target names its question, no other question decides anything here, and none is asked.
     """
     named = {target.game for target in wish.targets}
-    games = [game for game in spec.games if game in named] if named and LEAK not in named else spec.games
-    players = {GAMES.get(game).facts.played_by for game in games}
+    attacks = spec.attacks if not named or LEAK in named else _attacks_on(spec, named)
     share = texts / (spec.data.max_texts or 10**6)
     who = USUAL if USUAL in spec.adversaries else spec.adversaries[-1]
     return spec.model_copy(
@@ -171,8 +170,7 @@ def _smaller(spec: AuditSpec, wish: Wish, chains: Sequence[Chain], texts: int, f
             "data": spec.data.model_copy(update={"max_texts": texts}),
             "max_targets": max(300, int(spec.max_targets * share)),
             "defenses": list(chains),
-            "games": games,
-            "attacks": [name for name in spec.attacks if ATTACKS.get(name).facts.game in players],
+            "attacks": attacks,
             "adversaries": [who],
             "unaware": False,
             "calibrate": False,
@@ -184,6 +182,13 @@ def _smaller(spec: AuditSpec, wish: Wish, chains: Sequence[Chain], texts: int, f
             "run": spec.run.model_copy(update={"folder": str(folder)}),
         }
     )
+
+
+def _attacks_on(spec: AuditSpec, games: Collection[str]) -> list[str]:
+    """The attacks of the audit that play some of its games."""
+    players = {GAMES.get(game).facts.played_by for game in spec.games if game in games}
+    given = spec.attacks or [name for name, attack in ATTACKS.working().items() if attack.facts.default]
+    return [name for name in given if ATTACKS.get(name).facts.game in players]
 
 
 def _quick_choices() -> dict[str, dict[str, object]]:
