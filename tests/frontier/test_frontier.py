@@ -167,7 +167,7 @@ def searched(tmp_path_factory):
     ), folder
 
 
-def test_a_sample_is_asked_only_what_the_limits_name():
+def test_a_sample_is_asked_only_what_the_limits_name_and_learnt_from_quickly():
     from unembed.frontier.defend import Wish, _smaller
     from unembed.runner.spec import build_spec
 
@@ -179,12 +179,15 @@ def test_a_sample_is_asked_only_what_the_limits_name():
         }
     )
 
+    tried = [[DefenseSpec(name="neighbours", learning_rate=1e-4)]]
+
     def small(*targets):
-        return _smaller(asked, Wish(tuple(map(read_target, targets))), [], 900, Path("round"))
+        return _smaller(asked, Wish(tuple(map(read_target, targets))), tried, 900, Path("round"))
 
     one = small("inversion.content_f1 <= 0.2")
     assert one.attacks == ["inversion/portfolio"]
     assert one.params["inversion/portfolio"]["quick"] is True
+    assert one.defenses == [[DefenseSpec(name="neighbours", steps=150, learning_rate=1e-4)]]
     for every in (small(), small("inversion <= 0.1", "leak <= 0.2")):
         assert every.attacks == asked.attacks
 

@@ -33,7 +33,8 @@ class DefenseFacts:
 
     ``keyed``: what its key decides, if anything: the ``noise`` of each record, or one ``map`` for all of them.
     ``supervised``: it learns what to hide from what texts or columns say. An audit fits it on texts that nobody is
-    asked about nor holds, because it hides more in the very texts that it learnt from.
+    asked about nor holds, because it hides more in the very texts that it learnt from. ``quick``: parameters that save
+    time where a search only tells its settings apart.
     """
 
     name: str
@@ -43,6 +44,7 @@ class DefenseFacts:
     departures: str | None = None
     keyed: Literal["noise", "map"] | None = None
     supervised: bool = False
+    quick: tuple[tuple[str, object], ...] = ()
     version: int = 1
 
 

@@ -55,7 +55,11 @@ class Neighbours(Parametrised):
     """
 
     facts: ClassVar[DefenseFacts] = DefenseFacts(
-        name="neighbours", title="A map to few dimensions that keeps neighbours", paper=None, version=2
+        name="neighbours",
+        title="A map to few dimensions that keeps neighbours",
+        paper=None,
+        quick=(("steps", 150), ("learning_rate", 2e-3)),
+        version=2,
     )
 
     components: float = 0.125

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unembed.attacks import ATTACKS
+from unembed.defenses import DEFENSES
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.frontier import halving
 from unembed.frontier.points import Point, pareto, points_of
@@ -20,7 +21,7 @@ from unembed.games.threat import USUAL
 from unembed.results.schema import Run
 from unembed.runner.execute import audit
 from unembed.runner.prepare import Given, Progress
-from unembed.runner.spec import AuditSpec, UtilitySpec, merge
+from unembed.runner.spec import AuditSpec, DefenseSpec, UtilitySpec, merge
 from unembed.sealed import seal
 from unembed.strict import Strict
 from unembed.writing import write_atomically
@@ -169,7 +170,7 @@ def _smaller(spec: AuditSpec, wish: Wish, chains: Sequence[Chain], texts: int, f
         update={
             "data": spec.data.model_copy(update={"max_texts": texts}),
             "max_targets": max(300, int(spec.max_targets * share)),
-            "defenses": list(chains),
+            "defenses": [[_quick_setting(step) for step in chain] for chain in chains],
             "attacks": attacks,
             "adversaries": [who],
             "unaware": False,
@@ -182,6 +183,12 @@ def _smaller(spec: AuditSpec, wish: Wish, chains: Sequence[Chain], texts: int, f
             "run": spec.run.model_copy(update={"folder": str(folder)}),
         }
     )
+
+
+def _quick_setting(step: DefenseSpec) -> DefenseSpec:
+    """The setting with what saves time in learning it, unless that was told."""
+    quick = dict(DEFENSES.get(step.name).facts.quick)
+    return DefenseSpec(name=step.name, **{**quick, **step.params})
 
 
 def _attacks_on(spec: AuditSpec, games: Collection[str]) -> list[str]:
