@@ -100,6 +100,7 @@ def main() -> int:
         max_texts=options.max_texts,
         references=[],
         curve=[],
+        threads=1,
         jobs=options.jobs,
         folder=options.folder,
         progress=True,

@@ -76,6 +76,7 @@ def main() -> int:
         repeats=0,
         curve=[],
         references=[],
+        threads=1,
         jobs=options.jobs,
         folder=options.folder,
         progress=True,
