@@ -1,6 +1,6 @@
 """What protects, what it costs: every defense against words, keywords and a column, through whole audits.
 
-    python benchmarks/defended_table.py news_agnews_test.parquet --column text --attribute category --keyword market
+    python benchmarks/defended_table.py news_agnews_test.parquet --column text --attribute category --keyword market --keyword team
     python benchmarks/defended_table.py … --encoder sentence-transformer:path/to/model
 
 The insider, who holds part of the texts with their vectors, attacks each variant of the vectors twice: not knowing the
@@ -43,7 +43,7 @@ DEFENSES: list[Any] = [
     {"name": "rotation"},
     {"name": "pii-removal"},
 ]
-#: Defenses that are told the keyword they protect.
+#: Defenses that are told the keywords they protect.
 KEYED: list[Any] = [{"name": "subspace", "beta": 0.05}, {"name": "ppm"}]
 
 
@@ -79,7 +79,7 @@ def main() -> int:
     parser.add_argument("texts")
     parser.add_argument("--column", default="text")
     parser.add_argument("--attribute", required=True)
-    parser.add_argument("--keyword", required=True)
+    parser.add_argument("--keyword", required=True, action="append", help="repeat for several")
     parser.add_argument("--encoder", default="minilm")
     parser.add_argument("--max-texts", type=int, default=4000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -94,9 +94,9 @@ def main() -> int:
         games=games,
         attacks=[f"{game}/portfolio" for game in games],
         adversaries=["insider"],
-        defenses=[*DEFENSES, *({**one, "keywords": [options.keyword]} for one in KEYED)],
+        defenses=[*DEFENSES, *({**one, "keywords": options.keyword} for one in KEYED)],
         utility=[{"name": "retrieval"}, {"name": "column", "column": options.attribute}],
-        keyword=[options.keyword],
+        keyword=options.keyword,
         max_texts=options.max_texts,
         references=[],
         curve=[],
