@@ -1,6 +1,6 @@
 """What protects, what it costs: every defense against words, keywords and a column, through whole audits.
 
-    python benchmarks/defended_table.py news_agnews_test.parquet --column text --attribute category --keyword market --keyword team
+    python benchmarks/defended_table.py news_agnews_test.parquet --attribute category --keyword market --keyword team
     python benchmarks/defended_table.py … --encoder sentence-transformer:path/to/model
 
 The insider, who holds part of the texts with their vectors, attacks each variant of the vectors twice: not knowing the
