@@ -92,7 +92,7 @@ def main() -> int:
         column=options.column,
         attributes=[options.attribute],
         games=games,
-        attacks=[f"{game}/portfolio" for game in games],
+        attacks=[*(f"{game}/portfolio" for game in games), "keyword/svm"],
         adversaries=["insider"],
         defenses=[*DEFENSES, *({**one, "keywords": options.keyword} for one in KEYED)],
         utility=[{"name": "retrieval"}, {"name": "column", "column": options.attribute}],
