@@ -32,9 +32,8 @@ class ClassReader:
             raise CannotMeasureError("all labelled vectors belong to one class: there is nothing to tell apart")
         self.rows_ = Rows(np.float32).fit(vectors)
         self.prior_ = np.bincount(labels, minlength=self.classes) / len(labels)
-        forms = {c.raw for c in candidates}
-        rows = {raw: self.rows_.of(vectors, raw) for raw in forms}
-        others = rows if asked is None else {raw: self.rows_.of(asked, raw) for raw in forms}
+        rows = {raw: self.rows_.of(vectors, raw) for raw in {c.raw for c in candidates}}
+        others = None if asked is None else {raw: self.rows_.of(asked, raw) for raw in rows}
 
         def score(answers: NDArray[np.float64], seen: IntArray) -> float:
             member = np.eye(self.classes)[labels[seen]]

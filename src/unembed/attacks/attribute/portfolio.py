@@ -7,7 +7,6 @@ from typing import ClassVar, Self
 from unembed.attacks.attribute.classes import ClassReader
 from unembed.attacks.base import AttackFacts
 from unembed.attacks.learners.candidates import among, classifiers
-from unembed.attacks.validation import to_check_on
 from unembed.encoders.base import Vectors
 from unembed.games.attribute import AttributeGuess, AttributeKnowledge
 from unembed.games.threat import Capability
@@ -44,9 +43,7 @@ class AttributePortfolio(Parametrised):
         size, width = (int(side) for side in vectors.shape)
         tried = classifiers(size, width, classes, seed_for(self.seed, "candidates") % 2**31)
         candidates = among(tried, quick=self.quick, only=self.only)
-        self.reader_ = ClassReader(classes, self.seed).fit(
-            vectors, knowledge.labels, candidates, to_check_on(knowledge)
-        )
+        self.reader_ = ClassReader(classes, self.seed).fit(vectors, knowledge.labels, candidates, knowledge.as_stored)
         self.chosen_ = self.reader_.chosen_.candidate.name
         return self
 

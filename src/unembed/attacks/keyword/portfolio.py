@@ -12,10 +12,10 @@ import numpy as np
 from unembed.attacks.attribute.classes import ClassReader
 from unembed.attacks.base import AttackFacts
 from unembed.attacks.learners.candidates import Candidate, among, classifiers
-from unembed.attacks.validation import to_check_on
 from unembed.encoders.base import Vectors
 from unembed.games.base import IntArray
 from unembed.games.keyword import KeywordGuess, KeywordKnowledge
+from unembed.games.rows import some_rows
 from unembed.games.threat import Capability
 from unembed.params import Parametrised
 from unembed.seeds import generator, seed_for
@@ -66,7 +66,7 @@ class KeywordPortfolio(Parametrised):
         rows, labels = knowledge.rows[column], knowledge.labels[column]
         reader = ClassReader(2, seed_for(self.seed, knowledge.keywords[column]))
         answers: IntArray = labels.astype(np.int64)
-        return reader.fit(knowledge.vectors[rows], answers, candidates, to_check_on(knowledge)[rows])
+        return reader.fit(knowledge.vectors[rows], answers, candidates, some_rows(knowledge.as_stored, rows))
 
     def run(self, vectors: Vectors) -> KeywordGuess:
         """Log-odds of each keyword."""

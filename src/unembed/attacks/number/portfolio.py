@@ -9,7 +9,6 @@ import numpy as np
 from unembed.attacks.base import AttackFacts
 from unembed.attacks.learners.candidates import Candidate, among, regressors
 from unembed.attacks.learners.choice import FloatRows, Rows, choose
-from unembed.attacks.validation import to_check_on
 from unembed.encoders.base import Vectors
 from unembed.games.base import IntArray
 from unembed.games.number import NumberGuess, NumberKnowledge
@@ -50,10 +49,8 @@ class NumberPortfolio(Parametrised):
         self.range_ = float(numbers.min()), float(numbers.max())
         scaled = np.clip((numbers - self.middle_) / self.unit_, -10, 10)
         self.rows_ = Rows().fit(knowledge.vectors)
-        rows, asked = (
-            {raw: self.rows_.of(vectors, raw) for raw in (False, True)}
-            for vectors in (knowledge.vectors, to_check_on(knowledge))
-        )
+        rows, stored = {raw: self.rows_.of(knowledge.vectors, raw) for raw in (False, True)}, knowledge.as_stored
+        asked = None if stored is None else {raw: self.rows_.of(stored, raw) for raw in rows}
         tried = regressors(len(numbers), self.rows_.width, seed_for(self.seed, "candidates") % 2**31)
         candidates = among(tried, quick=self.quick, only=self.only)
 
