@@ -23,6 +23,8 @@ VECTORS = np.random.default_rng(0).standard_normal((700, 24)).astype(np.float32)
 IDS = [str(row) for row in range(len(VECTORS))]
 FORMATS = ("float16", "int8", "binary", "product-quantization")
 ALL = (*FORMATS, "truncation", "rotation")
+#: 254 steps of the smallest normal float32, about 3e-36.
+INT8_SMALLEST_SPREAD = 254 * 2.0**-126
 
 
 def behind(defense, vectors=VECTORS):
@@ -70,8 +72,19 @@ def test_int8_is_off_by_half_a_step_at_most(vectors, scales, far):
     made = Int8(scales=scales).fit(vectors)
     spread = np.ptp(vectors.astype(np.float64), axis=0 if scales == "dimension" else None)
     lost = np.abs(np.asarray(made.transform(vectors, list("abcdefghijklmnopqrst"))).astype(np.float64) - vectors)
+    # A range so small that float32 can't divide by its steps is stored as its lowest number.
+    most = np.where(spread > INT8_SMALLEST_SPREAD, 0.505 * spread / 254, spread)
     # Half a step, and what float32 itself loses of numbers of this size.
-    assert (lost <= 0.505 * spread / 254 + 4e-7 * np.abs(vectors).max()).all()
+    assert (lost <= most + 4e-7 * np.abs(vectors).max()).all()
+
+
+@pytest.mark.parametrize("scales", ["dimension", "one"])
+@pytest.mark.parametrize(("share", "told_apart"), [(1.01, True), (0.99, False)])
+def test_int8_takes_for_constant_only_what_float32_cannot_divide_by(scales, share, told_apart):
+    vectors = (np.linspace(0, share, 20, dtype=np.float32) * np.float32(INT8_SMALLEST_SPREAD))[:, None]
+    out = np.asarray(Int8(scales=scales).fit(vectors).transform(vectors, IDS[:20]))
+    assert len(np.unique(out)) == (20 if told_apart else 1)
+    assert np.abs(out - vectors).max() <= vectors.max() * (0.505 / 254 if told_apart else 1)
 
 
 def test_int8_keeps_256_different_numbers_at_most_and_one_scale_costs_more_where_dimensions_differ():

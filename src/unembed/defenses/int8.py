@@ -22,7 +22,8 @@ class Int8(Format):
     """Each number as one of 256 even steps over the range of its dimension, or over one range for all of them.
 
     ``quantile`` is the share of the numbers that the range spans; what lies outside is clipped to its ends. 1: the
-    whole range of the owner's vectors.
+    whole range of the owner's vectors. A range below 3e-36, whose steps float32 can't divide by, is stored as its
+    lowest number.
     """
 
     facts: ClassVar[DefenseFacts] = DefenseFacts(name="int8", title="Numbers in one byte each")
