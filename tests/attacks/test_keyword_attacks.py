@@ -53,6 +53,43 @@ def balanced(guess, there):
     return np.mean([(said[there[:, c], c].mean() + (~said[~there[:, c], c]).mean()) / 2 for c in range(3)])
 
 
+def copied_world(seed=0, texts=60, width=96, told=0.8):
+    """Texts and their changed copies: nearly the same vector, the other answer; and strangers who have no copy."""
+    rng = np.random.default_rng(seed)
+    game = toy_game("keyword")
+    direction = np.linalg.qr(rng.standard_normal((width, width)))[0][0]
+
+    def vectors(texts, labels):
+        return (texts + 0.1 * rng.standard_normal(texts.shape) + told * np.outer(2 * labels - 1, direction)).astype(
+            "f4"
+        )
+
+    own, labels = np.repeat(rng.standard_normal((texts, width)), 2, axis=0), np.arange(2 * texts) % 2 == 0
+    there = rng.random(600) < 0.5
+    knowledge = KeywordKnowledge(
+        vectors(own, labels),
+        (np.arange(2 * texts),),
+        (labels,),
+        game.keywords[:1],
+        origins=np.repeat(np.arange(texts), 2),
+    )
+    return knowledge, vectors(rng.standard_normal((600, width)), there), there
+
+
+class TestTextsAndTheirCopies:
+    @pytest.mark.parametrize("attack", [KeywordPortfolio, KeywordSVM])
+    def test_readers_are_chosen_with_a_text_and_its_copy_held_back_together(self, attack):
+        """Where a copy stays behind, whoever reads well answers for its text as for the copy, and looks wrong."""
+
+        def right(knowledge):
+            return ((attack().fit(knowledge).run(strangers)[:, 0] > 0) == there).mean()
+
+        knowledge, strangers, there = copied_world()
+        together, apart = right(knowledge), right(replace(knowledge, origins=None))
+        assert together > 0.75
+        assert together > apart + 0.02
+
+
 class TestAligned:
     def test_reads_vectors_of_another_kind_where_a_plain_machine_can_not(self):
         knowledge, there = shifted_world()

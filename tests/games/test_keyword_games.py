@@ -52,6 +52,16 @@ class TestPlaces:
         assert others(1.0) == 1
         assert 0.2 < others(0.5) < 0.8
 
+    @pytest.mark.parametrize("place", ["salad", None])
+    def test_it_is_known_of_every_text_which_one_it_was_made_from(self, place):
+        deal = KeywordGame(keywords=("knee", "elbow"), samples=40, place=place).deal(world())
+        made, origins = deal.knowledge.texts, deal.knowledge.origins
+        for text, origin in zip(made, origins, strict=True):
+            before, after = MENU[origin].split(), text.split()
+            assert sum(a != b for a, b in zip(before, after, strict=True)) <= 1
+        for rows in deal.knowledge.rows:
+            assert len(np.unique(origins[rows])) <= len(rows) / 2 + 1, "a text stands beside its copy"
+
     def test_texts_serve_several_keywords_and_are_encoded_once(self):
         game = KeywordGame(keywords=("knee", "elbow"), samples=80, place="salad")
         stuff = world()

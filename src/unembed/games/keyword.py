@@ -103,7 +103,7 @@ class KeywordGame(WordsGame):
         question="Does a given word occur in the text behind a vector?",
         metric="accuracy",
         metric_meaning="share of right yes/no answers on test sets that are half yes, half no, averaged over "
-        "keywords (guessing gives 50 %)",
+        "keywords (a coin gives 50 %)",
         consequence="Somebody who looks for a word (a name, a place, an illness) can pick out the vectors "
         "whose texts hold it.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
@@ -251,7 +251,9 @@ class KeywordGame(WordsGame):
             known[rows[labels], column] = 1
         told = (strength * (2 * known - 1), strength * (2 * truth.present.astype(np.float64) - 1))
         own, asked = write_codes(knowledge.vectors, vectors, told, kind, rng)
-        return Planted(replace(knowledge, vectors=own, unlabelled=asked, texts=(), as_stored=None), asked)
+        # The vectors were shuffled: a text and its copies have no likeness left.
+        planted = replace(knowledge, vectors=own, unlabelled=asked, texts=(), origins=None, as_stored=None)
+        return Planted(planted, asked)
 
     def examples(self, truth: KeywordTruth, guess: KeywordGuess | EpochGuess, rows: Sequence[int]) -> list[Example]:
         """Keywords of the target, and those the adversary says are there."""

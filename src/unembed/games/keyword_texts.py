@@ -38,7 +38,8 @@ class KeywordKnowledge:
 
     ``texts`` are the adversary's own, one per vector. ``unlabelled`` are all vectors of the store, which every
     adversary holds; which of them a keyword is judged on follows from the truth, so nobody is told. ``frequency`` is
-    the share of the adversary's own texts that hold each keyword, before any substitution. ``as_stored``: as in
+    the share of the adversary's own texts that hold each keyword, before any substitution. ``origins`` number the text
+    each vector's was made from: a text and its changed copies have one number. ``as_stored``: as in
     ``games.base.Knowledge``.
     """
 
@@ -49,6 +50,7 @@ class KeywordKnowledge:
     unlabelled: Vectors | None = None
     texts: tuple[str, ...] = ()
     frequency: NDArray[np.float64] | None = None
+    origins: IntArray | None = None
     as_stored: Vectors | None = None
 
 
@@ -66,15 +68,17 @@ def rows_of(knowledge: KeywordKnowledge, kept: IntArray) -> KeywordKnowledge:
         rows=tuple(place[rows[keep]] for rows, keep in zip(knowledge.rows, chosen, strict=True)),
         labels=tuple(left),
         texts=tuple(knowledge.texts[i] for i in kept) if knowledge.texts else (),
+        origins=some_rows(knowledge.origins, kept),
         as_stored=some_rows(knowledge.as_stored, kept),
     )
 
 
 @dataclass(frozen=True)
 class Training:
-    """What the adversary trains on, before anything is encoded."""
+    """What the adversary trains on, before anything is encoded; ``origins``: the own text each was made from."""
 
     texts: list[str]
+    origins: IntArray
     rows: tuple[IntArray, ...]
     labels: tuple[NDArray[np.bool_], ...]
     frequency: NDArray[np.float64]
@@ -91,16 +95,18 @@ class Dealt:
 
 
 class _Pool:
-    """Texts, each once."""
+    """Texts, each once, with the number of the adversary's text it was first made from."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
+        self.origins: list[int] = []
         self._where: dict[str, int] = {}
 
-    def row(self, text: str) -> int:
+    def row(self, text: str, origin: int) -> int:
         if text not in self._where:
             self._where[text] = len(self.texts)
             self.texts.append(text)
+            self.origins.append(int(origin))
         return self._where[text]
 
 
@@ -130,7 +136,9 @@ def training_texts(
         rows, labels = _placed(known, keywords, holds, place, contrast, samples, seed, pool)
     else:
         rows, labels = _doubled(known, keywords, holds, may_query, samples, seed, pool)
-    return Training(pool.texts, tuple(rows), tuple(labels), holds.mean(axis=0) if len(holds) else np.zeros(0))
+    origins = np.array(pool.origins, dtype=np.int64)
+    frequency = holds.mean(axis=0) if len(holds) else np.zeros(0)
+    return Training(pool.texts, origins, tuple(rows), tuple(labels), frequency)
 
 
 def _doubled(
@@ -150,16 +158,19 @@ def _doubled(
         half = samples // 2
         positive = rng.permutation(np.flatnonzero(holds[:, column]))[:half]
         negative = rng.permutation(np.flatnonzero(~holds[:, column]))[: max(half, samples - len(positive))]
-        chosen = [known.texts[i] for i in (*positive, *negative)]
+        source = np.concatenate([positive, negative])
+        chosen = [known.texts[i] for i in source]
         answer = [True] * len(positive) + [False] * len(negative)
         if not may_query:
             # Without queries there is no substitution to balance the texts with the keyword and those without.
             keep = max(2 * len(positive), 4)
-            chosen, answer = chosen[:keep], answer[:keep]
+            chosen, answer, source = chosen[:keep], answer[:keep], source[:keep]
         else:
             doubled = substitute(chosen, keyword, vocabulary, rng)
             chosen, answer = doubled.texts, [bool(a) for a in doubled.labels]
-        rows.append(np.array([pool.row(t) for t in chosen], dtype=np.int64))
+            source = source[doubled.source_rows]
+        here = [pool.row(text, int(row)) for text, row in zip(chosen, source, strict=True)]
+        rows.append(np.array(here, dtype=np.int64))
         labels.append(np.array(answer, dtype=bool))
     return rows, labels
 
@@ -207,13 +218,13 @@ def _placed(
         others = np.array([c for c in range(len(keywords)) if c != column] or [-1])
         other = np.where(rng.random(len(chosen)) < contrast, rng.choice(others, size=len(chosen)), -1)
         without = [
-            blank[i] if c < 0 else filled[c][i]
+            (blank[i] if c < 0 else filled[c][i], chosen[i])
             for i, c in enumerate(other)
             if not (holds[chosen[i], column] if c < 0 else held[c][i, column])
         ]
-        here = [pool.row(t) for t in (*without, *filled[column][: len(without)])]
-        rows.append(np.array(here, dtype=np.int64))
-        labels.append(np.arange(len(here)) >= len(without))
+        both = [*without, *zip(filled[column][: len(without)], chosen, strict=False)]
+        rows.append(np.array([pool.row(text, int(row)) for text, row in both], dtype=np.int64))
+        labels.append(np.arange(len(both)) >= len(without))
     return rows, labels
 
 
@@ -257,6 +268,7 @@ def knowledge_of(material: Material, training: Training, keywords: Sequence[str]
         unlabelled=material.target_vectors,
         texts=tuple(training.texts),
         frequency=training.frequency,
+        origins=training.origins,
     )
     silent = sum(int((~kept).sum()) for kept in telling)
     notes: tuple[str, ...] = ()

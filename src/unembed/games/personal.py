@@ -58,7 +58,7 @@ class PersonalGame(KeywordGame):
         question="Which vectors belong to texts that hold personal data?",
         metric="accuracy",
         metric_meaning="share of right yes/no answers on test sets that are half yes, half no, averaged over the kinds "
-        "of personal data that the texts hold (guessing gives 50 %)",
+        "of personal data that the texts hold (a coin gives 50 %)",
         consequence="Somebody with the vectors can pick out the texts that hold addresses, numbers or names, and look "
         "closer at those.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.001"),
@@ -150,4 +150,4 @@ class PersonalGame(KeywordGame):
             half = min(len(yes), len(no), self.samples // 2)
             rows.append(np.concatenate([yes[:half], no[:half]]).astype(np.int64))
         labels = tuple(held[own, column] for column, own in enumerate(rows))
-        return Training(list(known.texts), tuple(rows), labels, held.mean(axis=0))
+        return Training(list(known.texts), np.arange(len(known)), tuple(rows), labels, held.mean(axis=0))

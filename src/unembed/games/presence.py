@@ -99,7 +99,7 @@ class PresenceGame(Parametrised):
         question="Is this text, or this person's document, in the index?",
         metric="balanced_accuracy",
         metric_meaning="share of the texts in the index that are recognised and share of those outside that are not "
-        "taken for it, averaged over both (guessing gives 50 %)",
+        "taken for it, averaged over both (a coin gives 50 %)",
         consequence="Whoever has a text and the vectors can confirm that it, or a copy with small changes, was stored: "
         "that a person's document lies in this collection can itself be a secret.",
         tags=("OWASP LLM08:2025", "MITRE ATLAS AML.T0024.000"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from scipy.sparse import csr_matrix, issparse, vstack
 
 from unembed.encoders.base import Vectors
 from unembed.seeds import generator
+
+V = TypeVar("V", Vectors, NDArray[np.int64])
 
 
 def text_rows(texts: Sequence[str]) -> Any:
@@ -27,9 +29,9 @@ def hold_back(n: int, seed: int, most: int = 500) -> tuple[NDArray[np.int64], ND
     return np.sort(order[:count]), np.sort(order[count:])
 
 
-def some_rows(vectors: Vectors | None, kept: NDArray[np.int64]) -> Vectors | None:
-    """Some rows of vectors, where there are any."""
-    return None if vectors is None else vectors[kept]
+def some_rows(rows: V | None, kept: NDArray[np.int64]) -> V | None:
+    """Some rows of vectors or numbers, where there are any."""
+    return None if rows is None else rows[kept]
 
 
 def stack_rows(parts: Sequence[Vectors]) -> Vectors:

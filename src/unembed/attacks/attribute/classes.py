@@ -25,9 +25,17 @@ class ClassReader:
         self.classes, self.seed = classes, seed
 
     def fit(
-        self, vectors: Vectors, labels: IntArray, candidates: Sequence[Candidate], asked: Vectors | None = None
+        self,
+        vectors: Vectors,
+        labels: IntArray,
+        candidates: Sequence[Candidate],
+        asked: Vectors | None = None,
+        origins: IntArray | None = None,
     ) -> ClassReader:
-        """Choose and fit; ``labels`` are numbers below ``classes``, ``asked`` the vectors that choices are made on."""
+        """Choose and fit; ``labels`` are numbers below ``classes``, ``asked`` the vectors that choices are made on.
+
+        Vectors of one number in ``origins`` come from one text and are held back together.
+        """
         if len(np.unique(labels)) < 2:
             raise CannotMeasureError("all labelled vectors belong to one class: there is nothing to tell apart")
         self.rows_ = Rows(np.float32).fit(vectors)
@@ -40,7 +48,7 @@ class ClassReader:
             right = member * (answers.argmax(axis=1) == labels[seen])[:, None]
             return float(macro_recall(np.hstack([right, member]).sum(axis=0)))
 
-        self.chosen_: Chosen = choose(candidates, rows, labels, score, self._answers, self.seed, others)
+        self.chosen_: Chosen = choose(candidates, rows, labels, score, self._answers, self.seed, others, origins)
         return self
 
     def _answers(self, candidate: Candidate, model: object, rows: FloatRows) -> NDArray[np.float64]:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from unembed.attacks.base import AttackFacts
 from unembed.attacks.keyword.alignment import TwoSides
 from unembed.attacks.keyword.rare_groups import FloatArray, Groups, find_groups
+from unembed.attacks.learners.folds import IntArray
 from unembed.corpora.substitution import contains_keyword
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
@@ -50,7 +51,7 @@ class Aligned(Parametrised):
         title="Keyword inference with aligned domains and self-training",
         requires=frozenset({Capability.VECTORS, Capability.PAIRS}),
         cost="seconds",
-        version=6,
+        version=7,
     )
 
     shrinkage: float = 0.5
@@ -81,7 +82,8 @@ class Aligned(Parametrised):
         held, told = (torch.from_numpy(part[used]).to(self.device_) for part in _answers(knowledge))
         self.model_ = self._softmax(own, held)
         scores = _scores(theirs, self.model_)
-        of_own = self._held_back(own, held)
+        origins = np.arange(len(used)) if knowledge.origins is None else knowledge.origins[used]
+        of_own = self._held_back(own, held, origins)
         for _ in range(self.rounds):
             yes, no = self._sure(scores, of_own, held)
             enough = (yes.sum(dim=0) >= FEWEST_SURE) & (no.sum(dim=0) >= FEWEST_SURE)
@@ -107,11 +109,12 @@ class Aligned(Parametrised):
         found = fit_linear(own, answer, weights, keywords + 1, penalty=self.penalty, loss="one")
         return tuple(part[..., :-1] for part in found)
 
-    def _held_back(self, own: torch.Tensor, held: torch.Tensor) -> FloatArray:
-        """How the adversary's own rows score where the softmax has not learnt them."""
+    def _held_back(self, own: torch.Tensor, held: torch.Tensor, origins: IntArray) -> FloatArray:
+        """How the adversary's own rows score where the softmax has learnt neither them nor a copy of theirs."""
         import torch
 
-        part = generator(self.seed, "held back").permutation(len(own)) % PARTS
+        _, text = np.unique(origins, return_inverse=True)
+        part = generator(self.seed, "held back").permutation(text.max() + 1)[text] % PARTS
         scores = np.zeros(tuple(held.shape))
         for number in range(PARTS):
             back = torch.from_numpy(part == number).to(self.device_)

@@ -38,6 +38,7 @@ class KeywordPortfolio(Parametrised):
         cost="seconds",
         paper="pan2020",
         section="VI-B, VI-C",
+        version=2,
         departures="The paper trains a support vector machine per keyword. Here linear models, screened coordinates "
         "and their products, and nearest neighbours compete on held-back texts of five keywords.",
     )
@@ -66,7 +67,8 @@ class KeywordPortfolio(Parametrised):
         rows, labels = knowledge.rows[column], knowledge.labels[column]
         reader = ClassReader(2, seed_for(self.seed, knowledge.keywords[column]))
         answers: IntArray = labels.astype(np.int64)
-        return reader.fit(knowledge.vectors[rows], answers, candidates, some_rows(knowledge.as_stored, rows))
+        asked = some_rows(knowledge.as_stored, rows)
+        return reader.fit(knowledge.vectors[rows], answers, candidates, asked, some_rows(knowledge.origins, rows))
 
     def run(self, vectors: Vectors) -> KeywordGuess:
         """Log-odds of each keyword."""

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.attacks.base import AttackFacts
+from unembed.attacks.learners.folds import IntArray, folds
 from unembed.encoders.base import Vectors
 from unembed.games.keyword import KeywordGuess, KeywordKnowledge
+from unembed.games.rows import some_rows
 from unembed.games.threat import Capability
 from unembed.nn.features import CHUNK, Scaling, Standardiser
 from unembed.params import Parametrised
@@ -37,7 +39,7 @@ class KeywordSVM(Parametrised):
         section="VI-B, VI-C",
         departures="Inputs are standardised, per keyword; the regularisation, which the paper does not state, and "
         "whether each dimension is scaled or all alike are chosen on held-back rows.",
-        version=2,
+        version=3,
         default=False,
     )
 
@@ -48,33 +50,33 @@ class KeywordSVM(Parametrised):
         """One problem per keyword, each on its own rows and in its own scale."""
         self.machines_: list[tuple[Standardiser, Any]] = []
         for keyword, rows, labels in zip(knowledge.keywords, knowledge.rows, knowledge.labels, strict=True):
+            origins = some_rows(knowledge.origins, rows)
             state = seed_for(self.seed, keyword) % 2**31
             scalers = [Standardiser(scaling).fit(knowledge.vectors[rows]) for scaling in SCALINGS]
             inputs = [scaler.transform(knowledge.vectors[rows]) for scaler in scalers]
-            strength, kind = self._chosen(inputs, labels, state)
+            strength, kind = self._chosen(inputs, labels, origins, state)
             self.machines_.append((scalers[kind], _machine(strength, state).fit(inputs[kind], labels)))
         return self
 
-    def _chosen(self, inputs: list[NDArray[np.float32]], labels: NDArray[np.bool_], state: int) -> tuple[float, int]:
+    def _chosen(
+        self, inputs: list[NDArray[np.float32]], labels: NDArray[np.bool_], origins: IntArray | None, state: int
+    ) -> tuple[float, int]:
         """The regularisation and the scaling that answer most held-back rows right; of equals the strongest."""
-        from sklearn.model_selection import StratifiedKFold, train_test_split
-
         strengths = STRENGTHS if self.regularisation is None else (self.regularisation,)
         parts = min(PARTS, int(labels.sum()), int((~labels).sum()))
         if parts < 2:
             return strengths[len(strengths) // 2], 0
-        rows = np.arange(len(labels))
-        if len(rows) > MOST_TRIED:
-            rows, _ = train_test_split(rows, train_size=MOST_TRIED, stratify=labels, random_state=state)
-        folds = list(StratifiedKFold(parts, shuffle=True, random_state=state).split(rows, labels[rows]))
+        held = folds(labels, state, parts, origins, MOST_TRIED)
+        tried = np.concatenate(held)
+        splits = [(np.setdiff1d(tried, part), part) for part in held]
 
         def right(strength: float, kind: int) -> int:
             own = inputs[kind]
-            machines = ((_machine(strength, state).fit(own[rows[a]], labels[rows[a]]), rows[b]) for a, b in folds)
-            return sum(int((machine.predict(own[held]) == labels[held]).sum()) for machine, held in machines)
+            machines = ((_machine(strength, state).fit(own[rest], labels[rest]), part) for rest, part in splits)
+            return sum(int((machine.predict(own[part]) == labels[part]).sum()) for machine, part in machines)
 
-        tried = [(strength, kind) for strength in strengths for kind in range(len(inputs))]
-        return max(tried, key=lambda choice: right(*choice))
+        choices = [(strength, kind) for strength in strengths for kind in range(len(inputs))]
+        return max(choices, key=lambda choice: right(*choice))
 
     def run(self, vectors: Vectors) -> KeywordGuess:
         """Signed distance to each keyword's boundary."""

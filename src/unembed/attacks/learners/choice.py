@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from unembed.attacks.learners.candidates import Candidate
+from unembed.attacks.learners.folds import IntArray, folds
 from unembed.encoders.base import Vectors
 from unembed.nn.features import Standardiser
-from unembed.seeds import generator
 
 FOLDS = 3
 #: Candidates that go on after the first fold.
@@ -82,31 +82,32 @@ def choose(
     answers: Callable[[Candidate, Any, FloatRows], NDArray[Any]],
     seed: int,
     asked: dict[bool, FloatRows] | None = None,
+    origins: IntArray | None = None,
 ) -> Chosen:
     """Try all on the first fold, the best of them on the others; fit the winner on everything.
 
     ``rows`` are the inputs by form (standardised, in common units); ``answers`` makes a candidate's model answer;
     ``score`` rates answers for the given rows, higher is better; ``asked`` are the rows as they are answered for, where
-    that is another form than they are learnt in. Runs in one thread: the products are so small that
-    several threads wait for each other, ten times as long on a busy machine.
+    that is another form than they are learnt in; rows of one origin are held back together. Runs in one thread: the
+    products are so small that several threads wait for each other, ten times as long on a busy machine.
     """
     if len(candidates) == 1:
         only = candidates[0]
         return Chosen(only, _fitted(only, rows[only.raw], target), {})
-    folds = _folds(target, seed)
+    parts = folds(target, seed, FOLDS, origins)[: 1 if len(target) > ENOUGH else FOLDS]
     held: dict[str, list[NDArray[Any]]] = {}
     tried: dict[str, float] = {}
     going = list(candidates)
-    for number, fold in enumerate(folds):
+    for number, fold in enumerate(parts):
         rest = np.setdiff1d(np.arange(len(target)), fold)
         for candidate in going:
             own = rows[candidate.raw]
             model = _fitted(candidate, own[rest], target[rest])
             held.setdefault(candidate.name, []).append(answers(candidate, model, (asked or rows)[candidate.raw][fold]))
-        seen = np.concatenate(folds[: number + 1])
+        seen = np.concatenate(parts[: number + 1])
         for candidate in going:
             tried[candidate.name] = score(np.concatenate(held[candidate.name]), seen)
-        if number == 0 and len(folds) > 1:
+        if number == 0 and len(parts) > 1:
             going = sorted(going, key=lambda c: -tried[c.name])[:AHEAD]
     winner = max(going, key=lambda c: tried[c.name])
     return Chosen(winner, _fitted(winner, rows[winner.raw], target), tried)
@@ -125,12 +126,3 @@ def _fitted(candidate: Candidate, rows: FloatRows, target: NDArray[Any]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(rows, target)
-
-
-def _folds(target: NDArray[Any], seed: int) -> list[NDArray[np.int64]]:
-    """Parts of the rows, each with its share of every class."""
-    order = generator(seed, "folds").permutation(len(target))
-    if target.dtype.kind != "f":
-        order = order[np.argsort(target[order], kind="stable")]
-    parts = [np.sort(order[i::FOLDS]) for i in range(FOLDS)]
-    return parts[:1] if len(target) > ENOUGH else parts
