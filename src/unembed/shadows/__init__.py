@@ -1,0 +1,1 @@
+"""Word vectors trained over and over on samples of one corpus: what membership attacks learn from (Mahloujifar 3)."""
