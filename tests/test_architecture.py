@@ -14,7 +14,19 @@ from unembed.games.threat import ADVERSARIES
 
 PACKAGE = Path(unembed.__file__).parent
 ORDER = [
-    *("metrics", "nn", "corpora", "encoders", "artifacts", "collections", "defenses", "games", "attacks", "utility"),
+    *(
+        "metrics",
+        "nn",
+        "corpora",
+        "encoders",
+        "artifacts",
+        "shadows",
+        "collections",
+        "defenses",
+        "games",
+        "attacks",
+        "utility",
+    ),
     *("results", "gate", "runner", "frontier", "report", "papers", "api", "cli", "testing"),
 ]
 HEAVY = ("torch", "sklearn", "transformers", "pyarrow")

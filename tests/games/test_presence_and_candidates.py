@@ -14,8 +14,9 @@ from unembed.defenses.rounding import Rounding
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Question, Refused
 from unembed.games.candidates import CandidatesGame, CandidatesTruth
+from unembed.games.in_or_out import InOrOutGuess
 from unembed.games.play import play, status_of
-from unembed.games.presence import PresenceGame, PresenceGuess, PresenceTruth
+from unembed.games.presence import PresenceGame, PresenceTruth
 from unembed.games.threat import ADVERSARIES, Capability
 from unembed.testing.toys import toy_material
 
@@ -117,7 +118,7 @@ def test_without_queries_nobody_can_look_for_a_text():
 
 def test_judged_by_hand():
     truth = PresenceTruth(np.array([True, True, False, False]), ("exact",) * 4, np.arange(4))
-    guess = PresenceGuess(np.array([0.9, 0.2, 0.3, 0.1]), np.array([1.0, 0.0, 0.0, 0.0]))
+    guess = InOrOutGuess(np.array([0.9, 0.2, 0.3, 0.1]), np.array([1.0, 0.0, 0.0, 0.0]))
     scores = PresenceGame().judge(truth, guess, 0)
     assert scores.point == 0.75
     assert scores.secondary["advantage"].value == pytest.approx(0.5)

@@ -15,6 +15,7 @@ class AttackFacts:
 
     ``version`` goes up whenever the attack's results may change; it is part of a cell's identity.
     ``default`` attacks run in an audit that names none. ``quick`` are parameters that save time in a quick audit.
+    ``of_game`` are parameters of the game without which its answers hold nothing that this attack reads.
     """
 
     name: str
@@ -28,6 +29,7 @@ class AttackFacts:
     version: int = 1
     default: bool = True
     quick: tuple[tuple[str, object], ...] = ()
+    of_game: tuple[tuple[str, object], ...] = ()
 
     @property
     def reads_texts(self) -> bool:

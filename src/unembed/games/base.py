@@ -47,6 +47,7 @@ class GameFacts:
     ``needs_lineup``: its material holds other encoders that might have made the vectors.
     ``needs_map``: it is asked of defenses that are one secret map, and of adversaries who know them; its material holds
     the vectors before that map.
+    ``needs_training``: it is asked where it is known which texts the model itself learnt from.
     ``evidence``: further metrics that must agree before a finding says "no leak found".
     ``counts_hits``: the metric is a share of right answers, so that a multiple of the floor means something.
     ``exposed``: the metric that counts texts laid open, where there is one.
@@ -71,6 +72,7 @@ class GameFacts:
     plays_texts: bool = False
     needs_lineup: bool = False
     needs_map: bool = False
+    needs_training: bool = False
     evidence: tuple[str, ...] = ()
     counts_hits: bool = True
     exposed: str | None = None

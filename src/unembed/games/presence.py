@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,17 +31,16 @@ from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Question, Refused
 from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
 from unembed.games.claims import Figures
+from unembed.games.in_or_out import RATES, InOrOutGuess, counts, curve, figures, halves, unseen_rates
 from unembed.games.rows import stack_rows
 from unembed.games.threat import Adversary, Capability
 from unembed.metrics.estimate import Estimate, Measure, estimates_of
-from unembed.metrics.roc import auc_estimate, negatives_needed, tpr_at_fpr_estimate
-from unembed.metrics.spread import FloatArray, Rates
+from unembed.metrics.roc import tpr_at_fpr_estimate
+from unembed.metrics.spread import FloatArray
 from unembed.params import Parametrised
 from unembed.seeds import generator
 
 FEWEST = 20
-#: False-alarm rates at which the true positives are told, and what the figure is called.
-RATES = {0.01: "found_at_1_percent_false_alarms", 0.001: "found_at_0.1_percent_false_alarms"}
 EDITS: dict[str, Callable[[str, np.random.Generator], str]] = {
     "exact": lambda text, rng: text,
     "near": nearly,
@@ -73,22 +72,6 @@ class PresenceTruth:
         if self.documents is not None:
             return list(self.documents)
         return [int(row) for row in self.texts]
-
-
-@dataclass(frozen=True)
-class PresenceGuess:
-    """How near the index comes to each candidate, higher is nearer, and whether it is said to be in it (1 or 0)."""
-
-    scores: FloatArray
-    said: FloatArray
-
-    def __getitem__(self, rows: NDArray[np.int64]) -> PresenceGuess:
-        return PresenceGuess(self.scores[rows], self.said[rows])
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Both as one table."""
-        table = np.stack([self.scores, self.said], axis=1)
-        return table if dtype is None else table.astype(dtype)
 
 
 class PresenceGame(Parametrised):
@@ -170,11 +153,7 @@ class PresenceGame(Parametrised):
             f"{negatives:,} texts outside are asked about, {len(free) - len(outside):,} near-duplicates of stored ones "
             "are not",
         ]
-        notes += [
-            f"{100 * rate:g} % false alarms can't be seen with {negatives:,} texts outside: {needed:,} are needed"
-            for rate in RATES
-            if negatives < (needed := negatives_needed(rate))
-        ]
+        notes += unseen_rates(negatives, "texts outside")
         return Deal(
             PresenceKnowledge(material.known_vectors, material.target_vectors[held]),
             material.encode(texts),
@@ -203,30 +182,23 @@ class PresenceGame(Parametrised):
             if kind == "exact" or made != text:
                 yield int(row), made
 
-    def judge(self, truth: PresenceTruth, guess: PresenceGuess, seed: int) -> Scores:
+    def judge(self, truth: PresenceTruth, guess: InOrOutGuess, seed: int) -> Scores:
         """Balanced accuracy; curves, kinds and documents beside it."""
         inside = truth.inside
-        parts = np.stack([guess.said * inside, inside, (1 - guess.said) * ~inside, ~inside], axis=1)
+        parts = counts(guess.said, inside)
 
         def work_out() -> Detail:
             rng = generator(seed, "presence", "judge")
-            rates = {
-                "found": Measure(parts[:, :2], _one, int(inside.sum())),
-                "false_alarms": Measure(
-                    np.stack([guess.said * ~inside, ~inside], axis=1).astype(np.float64), _one, int((~inside).sum())
-                ),
-                "advantage": Measure(parts, _advantage),
-            }
-            secondary = estimates_of(rates, groups=truth.groups) | _curve(guess.scores, inside, truth.groups, rng)
+            secondary = figures(guess, inside, truth.groups, rng)
             if truth.documents is not None:
                 secondary |= _of_documents(truth, guess, rng)
             return Detail(secondary, tuple(_by_kind(truth, guess, parts, rng)))
 
-        return Scores(parts.astype(np.float64), halves, truth.groups, work_out)
+        return Scores(parts, halves, truth.groups, work_out)
 
-    def prior_guess(self, knowledge: PresenceKnowledge, n: int) -> PresenceGuess:
+    def prior_guess(self, knowledge: PresenceKnowledge, n: int) -> InOrOutGuess:
         """Nothing is in it: any constant answer is right for half."""
-        return PresenceGuess(np.zeros(n), np.zeros(n))
+        return InOrOutGuess.nobody(n)
 
     def some_pairs(self, knowledge: PresenceKnowledge, kept: IntArray) -> PresenceKnowledge:
         """The same adversary with fewer texts known to be outside."""
@@ -244,7 +216,7 @@ class PresenceGame(Parametrised):
         truth = PresenceTruth(np.arange(len(asked)) < third, ("exact",) * len(asked), asked)
         return PresenceKnowledge(knowledge.vectors[rest], index), knowledge.vectors[asked], truth
 
-    def examples(self, truth: PresenceTruth, guess: PresenceGuess, rows: Sequence[int]) -> list[Example]:
+    def examples(self, truth: PresenceTruth, guess: InOrOutGuess, rows: Sequence[int]) -> list[Example]:
         """In the index or not, and what was said."""
         names = ("not stored", "stored")
         return [Example(int(r), [names[int(truth.inside[r])]], [names[int(guess.said[r] >= 0.5)]]) for r in rows]
@@ -264,32 +236,8 @@ def _members(n: int, groups: Sequence[object] | None, rng: np.random.Generator) 
     return np.asarray((rng.permutation(int(of_row.max(initial=0)) + 1) % 2 == 0)[of_row])
 
 
-def _two_shares(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return sums[..., ::2], sums[..., 1::2]
-
-
-#: The mean of the share recognised inside and of the share let pass outside.
-halves = Rates(_two_shares)
-_one = Rates(_two_shares)
-
-
-def _advantage(sums: FloatArray) -> FloatArray:
-    """True positives minus false positives."""
-    return np.asarray(2 * halves(sums) - 1)
-
-
-def _curve(
-    scores: FloatArray, inside: NDArray[np.bool_], groups: Sequence[object], rng: np.random.Generator
-) -> dict[str, Estimate]:
-    """The area under the curve, and the true positives at each of the rates."""
-    found = {"auc": auc_estimate(scores, inside, rng=rng, groups=groups)}
-    for rate, name in RATES.items():
-        found[name] = tpr_at_fpr_estimate(scores, inside, rate, rng=rng, groups=groups)
-    return found
-
-
 def _by_kind(
-    truth: PresenceTruth, guess: PresenceGuess, parts: FloatArray, rng: np.random.Generator
+    truth: PresenceTruth, guess: InOrOutGuess, parts: FloatArray, rng: np.random.Generator
 ) -> Iterator[SliceScore]:
     """Each way a text was changed alone: the headline, and the true positives at each of the rates."""
     groups = truth.groups
@@ -304,7 +252,7 @@ def _by_kind(
             yield SliceScore(f"{KIND}, {name.replace('_', ' ')}", kind, estimate, rate)
 
 
-def _of_documents(truth: PresenceTruth, guess: PresenceGuess, rng: np.random.Generator) -> dict[str, Estimate]:
+def _of_documents(truth: PresenceTruth, guess: InOrOutGuess, rng: np.random.Generator) -> dict[str, Estimate]:
     """Whole documents, by the nearest of their texts and by the mean over them; of the kind that was changed most."""
     last = np.flatnonzero([kind == truth.kinds[-1] for kind in truth.kinds])
     labels = np.unique(np.asarray([str(g) for g in truth.groups])[last], return_inverse=True)[1]
@@ -315,6 +263,6 @@ def _of_documents(truth: PresenceTruth, guess: PresenceGuess, rng: np.random.Gen
     mean = np.bincount(labels, weights=scores, minlength=count) / np.bincount(labels, minlength=count)
     found: dict[str, Estimate] = {}
     for how, evidence in (("nearest", highest), ("mean", mean)):
-        figures = _curve(evidence, inside, range(count), rng)
-        found |= {f"documents_by_{how}_{name}": estimate for name, estimate in figures.items()}
+        for name, estimate in curve(evidence, inside, range(count), rng).items():
+            found[f"documents_by_{how}_{name}"] = estimate
     return found

@@ -20,7 +20,8 @@ from unembed.attacks.base import AttackFacts
 from unembed.collections.nearest import SAME, FloatArray, in_batches, nearest, threshold_for
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
-from unembed.games.presence import PresenceGuess, PresenceKnowledge
+from unembed.games.in_or_out import InOrOutGuess
+from unembed.games.presence import PresenceKnowledge
 from unembed.games.rows import stack_rows
 from unembed.games.threat import Capability
 from unembed.nn.features import Standardiser
@@ -69,11 +70,11 @@ class PresenceNearest(Parametrised):
             self.threshold_ = max(self.threshold_, min(float(among.max()), SAME))
         return self
 
-    def run(self, vectors: Vectors) -> PresenceGuess:
+    def run(self, vectors: Vectors) -> InOrOutGuess:
         """The similarity of the nearest vector, and whether it reaches the threshold."""
         scores = self._nearest(vectors)
         said = scores >= min(self.threshold_, SAME)
-        return PresenceGuess(scores, said.astype(np.float64))
+        return InOrOutGuess(scores, said.astype(np.float64))
 
     def _placed(self, vectors: Any) -> Any:
         return vectors if self.scaler_ is None else self.scaler_.transform(vectors)
