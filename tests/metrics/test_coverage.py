@@ -1,6 +1,6 @@
 """The intervals hold the true value as often as they say, where that is hardest.
 
-A part of ``benchmarks/coverage.py`` with fewer samples. An interval that covers in 95 of 100 cases covers in fewer than
+A part of ``benchmarks/interval_coverage.py`` with fewer samples. An interval that covers in 95 of 100 cases covers in fewer than
 88 % of 200 samples about once in 20,000 times; a plain bootstrap stays below that where it says "narrow before".
 """
 
@@ -30,7 +30,7 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def cells():
-    path = Path(__file__).parents[2] / "benchmarks" / "coverage.py"
+    path = Path(__file__).parents[2] / "benchmarks" / "interval_coverage.py"
     spec = importlib.util.spec_from_file_location("coverage_of_intervals", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

@@ -1,7 +1,7 @@
 """How often do the intervals hold the true value? Simulated texts of which the truth is known.
 
-    python benchmarks/coverage.py --samples 400
-    python benchmarks/coverage.py --only "balanced" --samples 2000
+    python benchmarks/interval_coverage.py --samples 400
+    python benchmarks/interval_coverage.py --only "balanced" --samples 2000
 
 A nominal 95 % interval should cover in about 95 of 100 samples, and an audit that says "no leak found" rests on it. The
 same cells, fewer of them and with fewer samples, are tested in ``tests/metrics/test_coverage.py``.

@@ -1,0 +1,76 @@
+"""Which texts each model reads: random ones of a pool, and with probability 1/2 the data of each user asked about.
+
+One set of models serves many users (each is in half of them, whatever the others are), and so trains once what the
+security experiment of Mahloujifar (Figure 1) would train for each. The number of texts is the same in and out: whoever
+is left out is replaced by others, as there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unembed.errors import UsageError
+from unembed.seeds import generator
+from unembed.shadows.base import IntArray
+
+#: Fewer models on either side say nothing of how they vary.
+FEWEST_MODELS = 10
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The texts of each model, in the order in which it reads them, and whose data are among them."""
+
+    rows: tuple[IntArray, ...]
+    members: NDArray[np.bool_]
+    """One row per model, one column per user."""
+
+
+def draw_samples(
+    pool: IntArray,
+    users: Sequence[IntArray],
+    *,
+    size: int,
+    models: int,
+    seed: int,
+    share: float = 1.0,
+    again: bool = False,
+) -> Samples:
+    """Samples of ``size`` texts. Of a user's data a random ``share`` is used where they are in (Mahloujifar 3.3).
+
+    ``again`` draws from the pool with replacement: samples of a small pool then differ as samples of the whole
+    distribution would, where without they would nearly be the same.
+    """
+    if models < FEWEST_MODELS:
+        raise UsageError(f"{models} models can't show how members and others differ: at least {FEWEST_MODELS}")
+    if not 0 < share <= 1:
+        raise UsageError(f"the share of a user's data that is used lies above 0 and up to 1, not {share}")
+    held = max((len(user) for user in users), default=0)
+    largest = sum(len(user) for user in users)
+    if size <= largest or (not again and size > len(pool)):
+        raise UsageError(
+            f"{size} texts per model: more than the {largest} of all users asked about are needed, and no more than "
+            f"the {len(pool)} to draw from"
+        )
+    assert held <= largest
+    halves = np.arange(models) % 2 == 0
+    members = np.stack(
+        [generator(seed, "membership", number).permutation(halves) for number in range(len(users))], axis=1
+    )
+    rows = []
+    for model in range(models):
+        rng = generator(seed, "sample", model)
+        inside = [_part(users[number], share, rng) for number in np.flatnonzero(members[model])]
+        own = np.concatenate([np.zeros(0, dtype=np.int64), *inside])
+        others = rng.choice(pool, size=size - len(own), replace=again)
+        rows.append(rng.permutation(np.concatenate([own, others])).astype(np.int64))
+    return Samples(tuple(rows), members)
+
+
+def _part(user: IntArray, share: float, rng: np.random.Generator) -> IntArray:
+    count = max(1, round(share * len(user)))
+    return user if count == len(user) else rng.permutation(user)[:count]
