@@ -27,9 +27,9 @@ from unembed.shadows.with_gensim import Gensim
 
 
 def read(path: Path) -> list[str]:
-    opened = lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open(encoding="utf-8")
-    with opened as file:
-        return file.read().splitlines()
+    """One text per line."""
+    whole = path.read_bytes()
+    return (lzma.decompress(whole) if path.suffix == ".xz" else whole).decode().splitlines()
 
 
 def pairs_per_pass(plan: Plan, window: int) -> tuple[float, float]:
@@ -63,6 +63,7 @@ def side_by_side(table: WordTable, corpus: TokenCorpus, rows: np.ndarray) -> np.
 
 
 def timed(what: Callable[[], list[WordTable]]) -> tuple[float, list[WordTable]]:
+    """Seconds by the clock, and what was made."""
     start = time.perf_counter()
     made = what()
     return time.perf_counter() - start, made
@@ -85,6 +86,7 @@ def copy_bandwidth() -> float:
 
 
 def main() -> None:
+    """Train with everything that runs here, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("texts", type=Path)
     parser.add_argument("--size", type=int, default=10_000)
@@ -143,6 +145,7 @@ def main() -> None:
 
 
 def show(name: str, models: int, seconds: float, words: int, reference: float) -> None:
+    """One line about a trainer."""
     each = seconds / models
     print(f"{name}: {models} in {seconds:.1f} s, {each:.3f} s a model, {words / each / 1e6:.2f} M words/s,", end=" ")
     print(f"{reference / each:.1f} times gensim", flush=True)

@@ -1,7 +1,8 @@
 """The intervals hold the true value as often as they say, where that is hardest.
 
-A part of ``benchmarks/interval_coverage.py`` with fewer samples. An interval that covers in 95 of 100 cases covers in fewer than
-88 % of 200 samples about once in 20,000 times; a plain bootstrap stays below that where it says "narrow before".
+A part of ``benchmarks/interval_coverage.py`` with fewer samples. An interval that covers in 95 of 100 cases covers in
+fewer than 88 % of 200 samples about once in 20,000 times; a plain bootstrap stays below that where it says "narrow
+before".
 """
 
 import importlib.util

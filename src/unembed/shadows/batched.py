@@ -1,8 +1,8 @@
 """word2vec for hundreds of models at once, on one GPU.
 
-Each model has its own sample of the texts, its own words, and its own seed. A pass is two kernels: the texts are thinned
-out, then one program per model walks its texts step by step, as gensim does. The limit is memory traffic: a pair of
-words reads and writes 2 + negatives rows of both tables, the centre word's once per window.
+Each model has its own sample of the texts, its own words, and its own seed. A pass is two kernels: the texts are
+thinned out, then one program per model walks its texts step by step, as gensim does. The limit is memory traffic: a
+pair of words reads and writes 2 + negatives rows of both tables, the centre word's once per window.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from unembed.shadows.plan import Plan, plan_for
 
 #: Words of a text that are thinned out at once.
 _BLOCK = 256
+#: Warps that share the steps of one model.
+WARPS = 1
 
 
 class Batched:
@@ -42,9 +44,7 @@ class Batched:
         """A model of the texts ``rows``, read in this order in every pass."""
         return self.train_many(corpus, [rows], [seed])[0]
 
-    def train_many(
-        self, corpus: TokenCorpus, samples: Sequence[IntArray], seeds: Sequence[int]
-    ) -> list[WordTable]:
+    def train_many(self, corpus: TokenCorpus, samples: Sequence[IntArray], seeds: Sequence[int]) -> list[WordTable]:
         """A model of each sample of texts."""
         tables: list[WordTable] = []
         for start in range(0, len(samples), self.most):
@@ -92,7 +92,7 @@ def trained_together(plans: Sequence[Plan], settings: Settings, seeds: Sequence[
             inner, outer, laid.sizes, settings.learning_rate, settings.last_rate, turn,
             passes=settings.passes, window=settings.window, negatives=settings.negatives,
             entries=int(laid.noise.shape[1]), dimension=settings.dimension, width=width, slots=slots,
-            skip_gram=settings.architecture == "skip-gram", num_warps=1,
+            skip_gram=settings.architecture == "skip-gram", num_warps=WARPS,
         )  # fmt: skip
     made = np.split(inner.cpu().numpy(), np.cumsum(laid.rows)[:-1])
     return [WordTable(plan.numbers, vectors) for plan, vectors in zip(plans, made, strict=True)]

@@ -1,7 +1,7 @@
 """word2vec in compiled code of ours, for CPU: one model per thread, the same bits for the same seed.
 
-Skip-gram and CBOW with negative sampling, step for step as gensim has them; two models of one text differ as much as two
-of gensim's with other seeds do. A pair of words costs three passes over 1 + negatives rows, 6·(1 + negatives)·d
+Skip-gram and CBOW with negative sampling, step for step as gensim has them; two models of one text differ as much as
+two of gensim's with other seeds do. A pair of words costs three passes over 1 + negatives rows, 6·(1 + negatives)·d
 operations, and the rows lie in the processor's cache: arithmetic is the limit.
 """
 

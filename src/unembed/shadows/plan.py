@@ -65,7 +65,7 @@ def _skipping(counts: NDArray[np.float64], sample: float) -> NDArray[np.uint32]:
     if not sample:
         return np.full(len(counts), _ONE - 1, dtype=np.uint32)
     share = sample * counts.sum() / counts
-    return np.minimum((np.sqrt(share) + share) * _ONE, _ONE - 1).astype(np.uint32)
+    return np.asarray(np.minimum((np.sqrt(share) + share) * _ONE, _ONE - 1), dtype=np.uint32)
 
 
 def _noise(counts: NDArray[np.float64]) -> NDArray[np.int32]:

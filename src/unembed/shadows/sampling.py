@@ -49,14 +49,12 @@ def draw_samples(
         raise UsageError(f"{models} models can't show how members and others differ: at least {FEWEST_MODELS}")
     if not 0 < share <= 1:
         raise UsageError(f"the share of a user's data that is used lies above 0 and up to 1, not {share}")
-    held = max((len(user) for user in users), default=0)
     largest = sum(len(user) for user in users)
     if size <= largest or (not again and size > len(pool)):
         raise UsageError(
             f"{size} texts per model: more than the {largest} of all users asked about are needed, and no more than "
             f"the {len(pool)} to draw from"
         )
-    assert held <= largest
     halves = np.arange(models) % 2 == 0
     members = np.stack(
         [generator(seed, "membership", number).permutation(halves) for number in range(len(users))], axis=1
@@ -64,7 +62,7 @@ def draw_samples(
     rows = []
     for model in range(models):
         rng = generator(seed, "sample", model)
-        inside = [_part(users[number], share, rng) for number in np.flatnonzero(members[model])]
+        inside = [_part(users[int(number)], share, rng) for number in np.flatnonzero(members[model])]
         own = np.concatenate([np.zeros(0, dtype=np.int64), *inside])
         others = rng.choice(pool, size=size - len(own), replace=again)
         rows.append(rng.permutation(np.concatenate([own, others])).astype(np.int64))

@@ -22,8 +22,8 @@ FloatArray = NDArray[np.float64]
 class Asked:
     """The words of a user's data, and the pairs of them whose distance is asked for.
 
-    ``words`` are numbers of the corpus' vocabulary, ``pairs`` are rows of ``words``; ``gaps`` says how far apart the two
-    stand at the nearest (1: side by side), ``times`` how often they do within reach of each other.
+    ``words`` are numbers of the corpus' vocabulary, ``pairs`` are rows of ``words``; ``gaps`` says how far apart the
+    two stand at the nearest (1: side by side), ``times`` how often they do within reach of each other.
     """
 
     words: IntArray
@@ -40,8 +40,8 @@ def asked_of(corpus: TokenCorpus, rows: IntArray, known: NDArray[np.bool_], reac
     """
     found: dict[tuple[int, int], tuple[int, int]] = {}
     for row in rows:
-        text = corpus.text(int(row))
-        text = text[known[text]].tolist()
+        numbers = corpus.text(int(row))
+        text = numbers[known[numbers]].tolist()
         for gap in range(1, reach + 1):
             for first, second in zip(text, text[gap:], strict=False):
                 if first != second:
@@ -49,10 +49,10 @@ def asked_of(corpus: TokenCorpus, rows: IntArray, known: NDArray[np.bool_], reac
                     nearest, times = found.get(pair, (gap, 0))
                     found[pair] = (min(nearest, gap), times + 1)
     pairs = np.array(list(found), dtype=np.int64).reshape(-1, 2)
-    gaps, times = (np.array([value[k] for value in found.values()], dtype=np.int64) for k in (0, 1))
+    seen = np.array(list(found.values()), dtype=np.int64).reshape(-1, 2)
     words = np.unique(pairs)
-    order = np.argsort(gaps, kind="stable")
-    return Asked(words, np.searchsorted(words, pairs[order]), gaps[order], times[order])
+    order = np.argsort(seen[:, 0], kind="stable")
+    return Asked(words, np.searchsorted(words, pairs[order]), seen[order, 0], seen[order, 1])
 
 
 def answered(table: WordTable, asked: Asked) -> FloatArray:
