@@ -40,9 +40,7 @@ class Artifacts:
 
         Whoever asks gets what was loaded, the maker too: so all hold the same thing to the last bit.
         """
-        identity = plain_identity(recipe)
-        key = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:32]
-        place = self.folder / key
+        identity, key, place = self._place(recipe)
         if not _is_whole(place, identity):
             with self._bench(key) as bench:
                 # In this order, because without locks another process may put it in place at any moment.
@@ -53,6 +51,17 @@ class Artifacts:
                 if not place.exists():
                     self._make(recipe, identity, bench, place)
         return recipe.load(place / _FILES)
+
+    def holds(self, recipe: Recipe[T]) -> bool:
+        """Whether what the recipe makes is there and whole."""
+        identity, _, place = self._place(recipe)
+        return _is_whole(place, identity)
+
+    def _place(self, recipe: Recipe[T]) -> tuple[Json, str, Path]:
+        """What a recipe is known by, and where its artifact lies once it is made."""
+        identity = plain_identity(recipe)
+        key = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:32]
+        return identity, key, self.folder / key
 
     @contextmanager
     def _bench(self, key: str) -> Iterator[Path]:

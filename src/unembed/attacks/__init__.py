@@ -37,6 +37,7 @@ ATTACKS: Registry[type[SomeAttack]] = Registry(
         "candidates/mapped": "unembed.attacks.candidates.mapped:CandidateMap",
         "recovery/procrustes": "unembed.attacks.recovery.procrustes:Procrustes",
         "recovery/unpaired": "unembed.attacks.recovery.unpaired:Unpaired",
+        "membership/shadow-lasso": "unembed.attacks.membership.shadow_lasso:ShadowLasso",
     },
     group="unembed.attacks",
     check=check_attack_class,

@@ -118,6 +118,14 @@ class TextFlags:
 class CommonFlags(TextFlags):
     """Everything ``audit`` and ``attack`` share."""
 
+    trained_on: Annotated[
+        str | None,
+        threat_option(
+            "Texts that the encoder itself was trained on: asks whether it can be told; the texts under audit are then "
+            "those that were held out."
+        ),
+    ] = None
+    trained_column: Annotated[str | None, threat_option("Column with the text that was trained on.")] = None
     external: Annotated[
         str | None, threat_option("Public text of another kind, for the outsider (default generator:public-text).")
     ] = None

@@ -112,6 +112,8 @@ def _overlay(flags: CommonFlags) -> dict[str, Any]:
         _put(over, True, "encoder", "allow_remote")
     _put(over, flags.external, "external", "texts")
     _put(over, flags.external_column, "external", "column")
+    _put(over, flags.trained_on, "training", "texts")
+    _put(over, flags.trained_column, "training", "column")
     _put(over, flags.adversary, "adversaries")
     for section, options in sections().items():
         for field, flag in options.flags.items():

@@ -20,6 +20,7 @@ GAMES: Registry[type[SomeGame]] = Registry(
         "presence": "unembed.games.presence:PresenceGame",
         "candidates": "unembed.games.candidates:CandidatesGame",
         "recovery": "unembed.games.recovery:RecoveryGame",
+        "membership-user": "unembed.games.membership_user:MembershipUserGame",
     },
     group="unembed.games",
     check=check_game,

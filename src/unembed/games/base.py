@@ -15,6 +15,7 @@ from typing import ClassVar, Generic, Literal, Protocol, Self, TypeAlias, TypeVa
 import numpy as np
 from numpy.typing import NDArray
 
+from unembed.artifacts.keeping import Artifacts
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.training import TrainingSide
 from unembed.encoders.base import Encoder, Vectors
@@ -142,6 +143,8 @@ class Material:
     """Up to which character the encoder reads each target, where that is known and some are cut."""
     training: TrainingSide | None = None
     """Which texts the encoder itself learnt from, where that is known."""
+    keep: Artifacts | None = None
+    """Where models that a game trains are kept."""
     plain_target_vectors: Vectors | None = None
     """The vectors under attack before the secret map, where there is one: the challenger's truth."""
     plain_known_vectors: Vectors | None = None

@@ -41,6 +41,12 @@ def stack_rows(parts: Sequence[Vectors]) -> Vectors:
     return np.concatenate([np.asarray(p, dtype=np.float32) for p in parts])
 
 
+def dense_rows(vectors: Vectors) -> NDArray[np.float32]:
+    """Vectors as one array of float32, sparse ones too."""
+    dense: Any = vectors.toarray() if issparse(vectors) else vectors  # type: ignore[union-attr]
+    return np.asarray(dense, dtype=np.float32)
+
+
 def random_like(vectors: Vectors, rng: np.random.Generator) -> Vectors:
     """Random vectors that look like the given ones and know nothing: the floor with random vectors.
 

@@ -26,7 +26,7 @@ from unembed.games.threat import Adversary, Capability
 from unembed.results.identity import CellIdentity
 from unembed.results.schema import CellRecord, Cost, Detects, Finding, Floor, Sample, Slice, Trust
 from unembed.runner.defended import Passage
-from unembed.runner.encoder_recipe import encoder_of_run
+from unembed.runner.encoder_recipe import artifacts_in, encoder_of_run
 from unembed.runner.lineup import make_lineup
 from unembed.runner.masking import UNSEEN, mask
 from unembed.runner.plan import Cell, made_as_planned
@@ -203,6 +203,7 @@ def _material(task: Task, ways: Ways) -> Material:
         lineup=_lineup(task, work, known, stored, held),
         seen=load_seen(work / "target"),
         training=load_training(work),
+        keep=artifacts_in(work.parent),
         plain_target_vectors=None if plain is None else plain.side("target", target),
         plain_known_vectors=None if plain is None else plain.side(identity.known, known, rows),
     )

@@ -20,6 +20,7 @@ from unembed.encoders.base import EncoderCard
 from unembed.errors import CannotMeasureError, NothingRanError
 from unembed.games import GAMES
 from unembed.games.asking import Audited, Question, Seating, questions_of
+from unembed.games.base import GameFacts
 from unembed.games.repeats import REPEATS
 from unembed.games.threat import Adversary, Capability
 from unembed.params import Played
@@ -35,6 +36,11 @@ from unembed.seeds import seed_for
 P = TypeVar("P")
 #: Goes up when the way cells are played changes: old cell files are then not taken for new ones.
 CELL_VERSION = 7
+NOT_TOLD = "not applicable: it is not known which texts the model learnt from; --trained-on names them"
+ONE_SIDE = (
+    "not applicable: the model learnt from all texts under attack or from none, so nothing can be compared; "
+    "--trained-on names what it learnt from, and the collection what it did not"
+)
 NO_MAP = "not applicable: it is asked where a defense is one secret map, and none is here"
 
 
@@ -107,9 +113,12 @@ def make_plan(
     """Every attack each adversary can carry out; for the rest, the capability that is missing."""
     mapped = any(_keyed("map", made) for made, _ in _variants(spec, card.dimension))
     unmapped = {q.game.facts.name: NO_MAP for q in asked.questions if q.game.facts.needs_map and not mapped}
-    alone = unmapped | {
-        q.game.facts.name: why for q in asked.questions if (why := no_lineup(q.game, sides.can_encode, card))
-    }
+    untold = {q.game.facts.name: why for q in asked.questions if (why := _untold(q.game.facts, sides))}
+    alone = (
+        unmapped
+        | untold
+        | {q.game.facts.name: why for q in asked.questions if (why := no_lineup(q.game, sides.can_encode, card))}
+    )
     skipped = [*asked.skipped, *(Skipped(what=name, reason=why) for name, why in alone.items())]
     cells: list[Cell] = []
     for who in spec.cast:
@@ -143,6 +152,16 @@ def make_plan(
     skipped += [*_left_out(spec), *_unlike(spec, card.dimension)]
     # A name given twice asks for nothing more than a name given once.
     return Plan(list({c.key: c for c in cells}.values()), skipped)
+
+
+def _untold(facts: GameFacts, sides: Sides) -> str | None:
+    """Why nothing can be asked about the texts that the model learnt from, or None."""
+    if not facts.needs_training:
+        return None
+    if sides.training is None:
+        return NOT_TOLD
+    learnt = sides.training.holds(sides.target.texts)
+    return ONE_SIDE if learnt.all() or not learnt.any() else None
 
 
 def _keyed(what: str, transforms: Iterable[Made]) -> bool:
@@ -235,22 +254,14 @@ def _missing(what: str, subject: str | None, adversary: Adversary, missing: list
 
 
 def _left_out(spec: AuditSpec) -> list[Skipped]:
-    """Games nobody asked for, the questions this version can't ask, and installed plug-ins that don't work."""
+    """Games nobody asked for, and installed plug-ins that don't work."""
     unasked = [Skipped(what=g, reason="not among the games of this audit") for g in GAMES if g not in spec.games]
-    absent = {
-        "membership": "whether a text was used to train the encoder",
-    }
-    unbuilt = [
-        Skipped(what=name, reason=f"{meaning}: not part of this version")
-        for name, meaning in absent.items()
-        if not any(g.startswith(name) for g in GAMES)
-    ]
     unusable = [
         Skipped(what=f"{registry.kind} {name}", reason=f"the plug-in could not be used: {cause}")
         for registry in (ATTACKS, GAMES, DEFENSES, ENCODERS)
         for name, cause in registry.left_out.items()
     ]
-    return [*unasked, *unbuilt, *unusable]
+    return [*unasked, *unusable]
 
 
 def _attacks_for(spec: AuditSpec, game: str) -> list[str]:

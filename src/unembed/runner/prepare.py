@@ -109,7 +109,8 @@ def read_texts(spec: AuditSpec, given: Given | None = None) -> Texts:
             )
     given = given or Given()
     collection = given.collection or open_collection(wanted_of(spec))
-    corpus, facts = _chunked(spec, collection.corpus, dict(collection.facts))
+    corpus, facts = _with_learnt(spec, collection.corpus, dict(collection.facts))
+    corpus, facts = _chunked(spec, corpus, facts)
     corpus, dropped = duplicates.drop_duplicates(corpus)
     facts["duplicates dropped"] = dropped.dropped
     if len(corpus) < 4:
@@ -220,6 +221,29 @@ def wanted_of(spec: AuditSpec) -> Wanted:
         allow_remote=data.allow_remote,
         seed=spec.seed,
     )
+
+
+def _with_learnt(spec: AuditSpec, corpus: Corpus, facts: dict[str, Any]) -> tuple[Corpus, dict[str, Any]]:
+    """The collection with as many texts that the encoder learnt from, where a question is about those.
+
+    What was read as the collection is then what was held out; a text in both counts as learnt from, wherever it stands.
+    """
+    place = _learnt_from(spec)
+    if place is None or not spec.asks_of_training:
+        return corpus, facts
+    wanted = replace(place, columns=tuple(spec.columns), max_rows=len(corpus), seed=spec.seed, purpose="training")
+    learnt = open_collection(wanted).corpus
+    ids = [f"learnt from, {one}" for one in learnt.ids]
+    columns = {name: [*values, *learnt.column(name)] for name, values in corpus.columns.items() if name in spec.columns}
+    joined = Corpus([*corpus.texts, *learnt.texts], [*corpus.ids, *ids], columns, corpus.name)
+    return joined, {**facts, "joined by texts of the training side": len(learnt)}
+
+
+def _learnt_from(spec: AuditSpec) -> Wanted | None:
+    """Where the texts lie that the encoder learnt from, if a place of their own is named."""
+    if spec.training is not None:
+        return Wanted(spec.training.texts, spec.training.column)
+    return Wanted(spec.encoder.fit_on) if spec.encoder.fit_on else None
 
 
 def _chunked(spec: AuditSpec, corpus: Corpus, facts: dict[str, Any]) -> tuple[Corpus, dict[str, Any]]:

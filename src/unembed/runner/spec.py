@@ -164,7 +164,11 @@ class ExternalSpec(Strict):
 
 
 class TrainingSpec(Strict):
-    """The texts that the encoder itself was trained on, for an encoder of the user's own."""
+    """The texts that the encoder itself was trained on, for an encoder of the user's own.
+
+    Where a question is about membership, a sample of them joins the collection, whose own texts are then those that
+    were held out.
+    """
 
     texts: str = Field(description="file or folder of texts")
     column: str | None = None
@@ -302,6 +306,14 @@ class AuditSpec(Strict):
         own = [a["name"] for a in data["adversary"] if isinstance(a, dict) and isinstance(a.get("name"), str)]
         return {**data, "adversaries": [*ADVERSARIES, *own]}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _who_was_learnt_from(cls, data: Any) -> Any:
+        """Whoever names what the encoder learnt from wants to know what it tells of that, unless they say what."""
+        if not isinstance(data, dict) or "games" in data or not data.get("training"):
+            return data
+        return {**data, "games": [n for n, g in _games().items() if g.facts.default or g.facts.needs_training]}
+
     @model_validator(mode="after")
     def _known_adversaries(self) -> AuditSpec:
         own = [a.name for a in self.adversary]
@@ -339,6 +351,11 @@ class AuditSpec(Strict):
         if self.owners_part is not None:
             return self.owners_part
         return any(DEFENSES.get(step.name).facts.supervised for steps in self.chains for step in steps)
+
+    @property
+    def asks_of_training(self) -> bool:
+        """Whether a question is about the texts that the encoder learnt from."""
+        return any(GAMES.get(name).facts.needs_training for name in self.games)
 
     @property
     def columns(self) -> list[str]:

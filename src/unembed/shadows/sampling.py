@@ -1,8 +1,8 @@
-"""Which texts each model reads: random ones of a pool, and with probability 1/2 the data of each user asked about.
+"""Which texts each model reads, and whose data are among them: the security experiments of Mahloujifar, section 2.
 
-One set of models serves many users (each is in half of them, whatever the others are), and so trains once what the
-security experiment of Mahloujifar (Figure 1) would train for each. The number of texts is the same in and out: whoever
-is left out is replaced by others, as there.
+Against one user (Figure 1): random texts of a pool, and with probability 1/2 the user's data in the place of others.
+One set of models serves many users, each in half of them whatever the others are, and so trains once what the
+experiment would train for each. Against a population (Figure 2): the data of a random half of the users, nothing else.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from unembed.errors import UsageError
 from unembed.seeds import generator
 from unembed.shadows.base import IntArray
 
-#: Fewer models on either side say nothing of how they vary.
+#: Fewer models say nothing of how members and others differ.
 FEWEST_MODELS = 10
 
 
@@ -45,10 +45,7 @@ def draw_samples(
     ``again`` draws from the pool with replacement: samples of a small pool then differ as samples of the whole
     distribution would, where without they would nearly be the same.
     """
-    if models < FEWEST_MODELS:
-        raise UsageError(f"{models} models can't show how members and others differ: at least {FEWEST_MODELS}")
-    if not 0 < share <= 1:
-        raise UsageError(f"the share of a user's data that is used lies above 0 and up to 1, not {share}")
+    _check_share(share)
     largest = sum(len(user) for user in users)
     if size <= largest or (not again and size > len(pool)):
         raise UsageError(
@@ -67,6 +64,26 @@ def draw_samples(
         others = rng.choice(pool, size=size - len(own), replace=again)
         rows.append(rng.permutation(np.concatenate([own, others])).astype(np.int64))
     return Samples(tuple(rows), members)
+
+
+def draw_halves(users: Sequence[IntArray], *, models: int, seed: int, share: float = 1.0) -> Samples:
+    """Samples that hold the data of half of the users each, and no other texts (Mahloujifar, Figure 2)."""
+    if len(users) < 2:
+        raise UsageError(f"{len(users)} user(s) have no two halves")
+    _check_share(share)
+    halves = np.arange(len(users)) < len(users) // 2
+    members = np.stack([generator(seed, "half", model).permutation(halves) for model in range(models)])
+    rows = []
+    for model in range(models):
+        rng = generator(seed, "sample", model)
+        inside = [_part(users[int(number)], share, rng) for number in np.flatnonzero(members[model])]
+        rows.append(rng.permutation(np.concatenate(inside)).astype(np.int64))
+    return Samples(tuple(rows), members)
+
+
+def _check_share(share: float) -> None:
+    if not 0 < share <= 1:
+        raise UsageError(f"the share of a user's data that is used lies above 0 and up to 1, not {share}")
 
 
 def _part(user: IntArray, share: float, rng: np.random.Generator) -> IntArray:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from unembed.shadows.base import IntArray, TokenCorpus, WordTable
 
 FloatArray = NDArray[np.float64]
+#: Pairs asked about one user at most, unless told otherwise.
+MOST_ASKED = 20_000
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,27 @@ class Asked:
     gaps: IntArray
     times: IntArray
 
+    @property
+    def width(self) -> int:
+        """How many numbers a model answers with."""
+        return len(self.pairs) + len(self.words)
 
-def asked_of(corpus: TokenCorpus, rows: IntArray, known: NDArray[np.bool_], reach: int = 1) -> Asked:
+
+def words_in_samples(corpus: TokenCorpus, samples: Sequence[IntArray], min_count: int) -> NDArray[np.float64]:
+    """For each word of the vocabulary the share of the samples in which it is frequent enough to be learnt."""
+    share = np.zeros(len(corpus.vocabulary))
+    for rows in samples:
+        share += np.bincount(corpus.some(rows)[0], minlength=len(share)) >= min_count
+    return share / max(1, len(samples))
+
+
+def asked_of(
+    corpus: TokenCorpus, rows: IntArray, known: NDArray[np.bool_], reach: int = 1, most: int = MOST_ASKED
+) -> Asked:
     """Every two different words that stand at most ``reach`` apart in a text; unknown words are passed over.
 
     ``known`` says of each word of the vocabulary whether it may be asked for: a word that no shadow model knows tells
-    nothing.
+    nothing. Of more than ``most`` pairs the nearest are kept, among equals those that stand there most often.
     """
     found: dict[tuple[int, int], tuple[int, int]] = {}
     for row in rows:
@@ -50,20 +67,17 @@ def asked_of(corpus: TokenCorpus, rows: IntArray, known: NDArray[np.bool_], reac
                     found[pair] = (min(nearest, gap), times + 1)
     pairs = np.array(list(found), dtype=np.int64).reshape(-1, 2)
     seen = np.array(list(found.values()), dtype=np.int64).reshape(-1, 2)
-    words = np.unique(pairs)
-    order = np.argsort(seen[:, 0], kind="stable")
+    order = np.lexsort((-seen[:, 1], seen[:, 0]))[:most]
+    words = np.unique(pairs[order])
     return Asked(words, np.searchsorted(words, pairs[order]), seen[order, 0], seen[order, 1])
 
 
 def answered(table: WordTable, asked: Asked) -> FloatArray:
     """The distance of each pair, then the length of each word's vector; NaN where the model does not know a word."""
     rows = table.rows_of(asked.words)
-    vectors = np.full((len(rows), table.vectors.shape[1]), np.nan)
+    vectors = np.full((len(rows), table.vectors.shape[1]), np.nan, dtype=np.float32)
     vectors[rows >= 0] = table.vectors[rows[rows >= 0]]
     apart = vectors[asked.pairs[:, 0]] - vectors[asked.pairs[:, 1]]
-    return np.concatenate([np.sqrt(np.einsum("ij,ij->i", apart, apart)), np.linalg.norm(vectors, axis=1)])
-
-
-def answers(tables: Sequence[WordTable], asked: Asked) -> FloatArray:
-    """One row per model."""
-    return np.stack([answered(table, asked) for table in tables])
+    return np.concatenate([np.sqrt(np.einsum("ij,ij->i", apart, apart)), np.linalg.norm(vectors, axis=1)]).astype(
+        np.float64
+    )

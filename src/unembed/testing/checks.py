@@ -21,7 +21,7 @@ from unembed.defenses import DEFENSES
 from unembed.defenses.base import CleansTexts, Invertible, Owned, Sized, check_defense_class, with_key
 from unembed.encoders.base import EncoderCard
 from unembed.games import GAMES
-from unembed.games.base import Lineup, Material
+from unembed.games.base import Deal, Lineup, Material
 from unembed.games.inversion import PieceGuess
 from unembed.games.play import play
 from unembed.games.rounds import play_round
@@ -35,6 +35,7 @@ from unembed.testing.toys import (
     toy_game,
     toy_material,
 )
+from unembed.testing.trials import toy_trials
 
 Check = Callable[[Any], None]
 
@@ -145,7 +146,7 @@ def constructor_stores_parameters(thing: Any, **needed: Any) -> None:
 def attack_succeeds_on_leaky_vectors(attack: Any) -> None:
     """Where everything can be read back, the attack reads back more than the floor."""
     game = _game_for(attack)
-    played = play(game, attack(seed=1), game.deal(_material_for(attack)), seed=1)
+    played = play(game, attack(seed=1), _deal_for(attack), seed=1)
     require(played.check.passed, f"{attack.__name__} fails its check: {played.check.reason}")
     require(
         played.excess.low > 0.05, f"{attack.__name__} is at the floor on vectors that hide nothing: {played.excess}"
@@ -154,8 +155,8 @@ def attack_succeeds_on_leaky_vectors(attack: Any) -> None:
 
 def attack_is_deterministic(attack: Any) -> None:
     """The same seed gives the same guess, bit for bit."""
-    game = _game_for(attack)
-    deal = game.deal(_material_for(attack, known=300, targets=100))
+    deal = toy_trials(attack.facts.game, "leaky")
+    deal = deal or _game_for(attack).deal(_material_for(attack, known=300, targets=100))
     first, second = (_dense(attack(seed=3).fit(deal.knowledge).run(deal.vectors)) for _ in range(2))
     require(bool(np.array_equal(first, second)), f"{attack.__name__} gives different guesses for one seed")
 
@@ -163,30 +164,16 @@ def attack_is_deterministic(attack: Any) -> None:
 def attack_survives_dead_dimensions(attack: Any) -> None:
     """Constant, zero and huge dimensions are normal input."""
     game = _game_for(attack)
-    changed = _material_for(attack, SpoiledEncoder())
-    played = play_round(game, attack(seed=1), game.deal(changed), seed=1)
+    deal = toy_trials(attack.facts.game, "spoiled") or game.deal(_material_for(attack, SpoiledEncoder()))
+    played = play_round(game, attack(seed=1), deal, seed=1)
     require(played.excess.low > 0.05, f"{attack.__name__} breaks on constant, zero or huge dimensions")
 
 
 def attack_is_at_floor_on_random_vectors(attack: Any) -> None:
     """Vectors that know nothing give nothing: a result above the floor here is a leak of the truth."""
     game = _game_for(attack)
-    material = _material_for(attack)
-    rng = np.random.default_rng(5)
-
-    def noise(texts: Sequence[str]) -> Any:
-        if attack.facts.reads_texts:
-            return random_like(text_rows(texts), rng)
-        return rng.standard_normal((len(texts), 48)).astype(np.float32)
-
-    blind = replace(
-        material,
-        target_vectors=noise(material.target.texts),
-        known_vectors=noise(material.known.texts),
-        encode=noise,
-        lineup=Lineup("noise", {"other noise": noise, "more noise": noise}),
-    )
-    played = play_round(game, attack(seed=1), game.deal(blind), seed=1)
+    deal = toy_trials(attack.facts.game, "blind") or game.deal(_blind(attack))
+    played = play_round(game, attack(seed=1), deal, seed=1)
     require(played.excess.low < 0.05, f"{attack.__name__} beats the floor on random vectors: {played.excess}")
 
 
@@ -293,6 +280,30 @@ def require(condition: bool, message: str) -> None:
 def _game_for(attack: Any) -> Any:
     """Its game in the toy world, asked so that the answers hold what it reads."""
     return toy_game(attack.facts.game).set_params(**dict(attack.facts.of_game))
+
+
+def _blind(attack: Any) -> Material:
+    """The toy world with noise in the place of all vectors."""
+    rng = np.random.default_rng(5)
+
+    def noise(texts: Sequence[str]) -> Any:
+        if attack.facts.reads_texts:
+            return random_like(text_rows(texts), rng)
+        return rng.standard_normal((len(texts), 48)).astype(np.float32)
+
+    material = _material_for(attack)
+    return replace(
+        material,
+        target_vectors=noise(material.target.texts),
+        known_vectors=noise(material.known.texts),
+        encode=noise,
+        lineup=Lineup("noise", {"other noise": noise, "more noise": noise}),
+    )
+
+
+def _deal_for(attack: Any) -> Deal[Any, Any]:
+    """Its game in the toy world, dealt: of texts, or for games of membership of what models answer."""
+    return toy_trials(attack.facts.game, "leaky") or _game_for(attack).deal(_material_for(attack))
 
 
 def _material_for(attack: Any, encoder: LeakyEncoder | None = None, known: int = 600, targets: int = 200) -> Material:

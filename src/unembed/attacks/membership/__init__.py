@@ -1,0 +1,1 @@
+"""Was it learnt from? Attacks on the training side."""
