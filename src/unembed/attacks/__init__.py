@@ -38,6 +38,7 @@ ATTACKS: Registry[type[SomeAttack]] = Registry(
         "recovery/procrustes": "unembed.attacks.recovery.procrustes:Procrustes",
         "recovery/unpaired": "unembed.attacks.recovery.unpaired:Unpaired",
         "membership/shadow-lasso": "unembed.attacks.membership.shadow_lasso:ShadowLasso",
+        "membership/shadow-likelihood": "unembed.attacks.membership.shadow_likelihood:ShadowLikelihood",
     },
     group="unembed.attacks",
     check=check_attack_class,

@@ -24,10 +24,7 @@ from unembed.seeds import seed_for
 from unembed.shadows.base import TokenCorpus, Trainer
 from unembed.shadows.keeping import Told, trained
 from unembed.shadows.sampling import Samples, draw_halves, draw_samples
-from unembed.shadows.signals import Asked, answered, asked_of, words_in_samples
-
-#: A word is asked for if at least this share of the adversary's models knows it.
-MOSTLY_KNOWN = 0.95
+from unembed.shadows.signals import Asked, Frequencies, answered, asked_of
 
 
 @dataclass(frozen=True)
@@ -80,8 +77,8 @@ class UserTrials:
 
     def asked(self, min_count: int, reach: int) -> list[Asked]:
         """What is asked about each user: pairs of words that nearly all of the adversary's models know."""
-        known = words_in_samples(self.corpus, self.shadow_samples.rows, min_count) >= MOSTLY_KNOWN
-        return [asked_of(self.corpus, rows, known, reach) for rows in self.users]
+        frequencies = Frequencies.of(self.corpus, self.shadow_samples.rows, min_count)
+        return [asked_of(self.corpus, rows, frequencies, reach) for rows in self.users]
 
     def deal(
         self,
