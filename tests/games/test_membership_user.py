@@ -45,11 +45,10 @@ def dealt_here():
 
 
 class TestTrials:
-    @pytest.mark.parametrize(("name", "least"), zip(BOTH, (0.6, 0.75), strict=True))
+    @pytest.mark.parametrize(("name", "least"), list(zip(BOTH, (0.6, 0.75), strict=True)))
     def test_data_that_were_used_are_recognised(self, dealt_here, name, least):
         shown = play(MembershipUserGame(), ATTACKS.get(name)(), dealt_here, 0)
         assert shown.estimate.value > least
-        assert shown.floor.value < 0.6
         assert shown.check.passed
 
     def test_a_model_trained_by_gensim_is_told_by_shadows_trained_here(self):
