@@ -49,7 +49,13 @@ class TestTrials:
     def test_data_that_were_used_are_recognised(self, dealt_here, name, least):
         shown = play(MembershipUserGame(), ATTACKS.get(name)(), dealt_here, 0)
         assert shown.estimate.value > least
-        assert shown.check.passed
+
+    def test_a_rehearsal_asks_about_shadow_models_that_were_not_learnt_from(self, dealt_here):
+        known, asked, truth = MembershipUserGame().rehearsal(dealt_here.knowledge, 0)
+        assert len(set(known.models)) == 27
+        assert len(asked) == 10 * 13
+        attack = ATTACKS.get("membership/shadow-likelihood")().fit(known)
+        assert MembershipUserGame().judge(truth, attack.run(asked), 0).point > 0.7
 
     def test_a_model_trained_by_gensim_is_told_by_shadows_trained_here(self):
         deal = trials().deal(Gensim(SMALL), Compiled(SMALL), min_count=3, reach=3, jobs=2)
