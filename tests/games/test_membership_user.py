@@ -39,9 +39,13 @@ def trials(users=10, shadows=40, models=8, **more):
     return UserTrials(whole, rows, pool[:half], pool[half:], size=120, shadows=shadows, models=models, seed=3, **more)
 
 
+def answered_deal(asked_of, *trainers):
+    return asked_of.deal(asked_of.answers(*trainers, min_count=3, reach=3, jobs=2))
+
+
 @pytest.fixture(scope="module")
 def dealt_here():
-    return trials().deal(Compiled(SMALL), min_count=3, reach=3, jobs=2)
+    return answered_deal(trials(), Compiled(SMALL))
 
 
 class TestTrials:
@@ -58,7 +62,7 @@ class TestTrials:
         assert MembershipUserGame().judge(truth, attack.run(asked), 0).point > 0.7
 
     def test_a_model_trained_by_gensim_is_told_by_shadows_trained_here(self):
-        deal = trials().deal(Gensim(SMALL), Compiled(SMALL), min_count=3, reach=3, jobs=2)
+        deal = answered_deal(trials(), Gensim(SMALL), Compiled(SMALL))
         attack = ATTACKS.get("membership/shadow-likelihood")().fit(deal.knowledge)
         scores = MembershipUserGame().judge(deal.truth, attack.run(deal.vectors), 0)
         assert scores.estimate().low > 0.5
@@ -75,7 +79,7 @@ class TestTrials:
     def test_a_part_of_the_data_is_harder_to_recognise_than_all(self):
         points = []
         for share in (1.0, 0.5):
-            deal = trials(models=16, share=share).deal(Compiled(SMALL), min_count=3, reach=3, jobs=2)
+            deal = answered_deal(trials(models=16, share=share), Compiled(SMALL))
             attack = ATTACKS.get("membership/shadow-likelihood")().fit(deal.knowledge)
             points.append(MembershipUserGame().judge(deal.truth, attack.run(deal.vectors), 0).secondary["auc"].value)
         assert points[0] > points[1] > 0.5
