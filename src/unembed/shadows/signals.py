@@ -17,7 +17,7 @@ from unembed.shadows.base import IntArray, TokenCorpus, WordTable
 
 FloatArray = NDArray[np.float64]
 #: Pairs asked about one user at most.
-MOST_ASKED = 20_000
+MOST_ASKED = 5_000
 #: A word is asked for if at least this share of the adversary's models knows it.
 MOSTLY_KNOWN = 0.95
 
