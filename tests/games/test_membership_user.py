@@ -147,7 +147,7 @@ def audited(users=12, learnt=6, group=True):
     own = [" ".join(whole.vocabulary[int(n)] for n in whole.text(row)) for row in range(2 * users)]
     known = [" ".join(whole.vocabulary[int(n)] for n in whole.text(row)) for row in range(2 * users, len(whole))]
     encode = Trained(whole, np.arange(2 * learnt, len(whole)))
-    side = TrainingSide.of(own[2 * learnt :])
+    side = TrainingSide.of([*own[2 * learnt :], *known])
     target = Corpus.of(own, name="users", user=names)
     return Material(
         target=target,

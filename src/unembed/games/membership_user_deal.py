@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from unembed.corpora.training import TrainingSide
 from unembed.errors import CannotMeasureError
 from unembed.games.base import Deal, IntArray, Material
 from unembed.games.in_or_out import Trials
@@ -38,7 +39,9 @@ BANDS = ((1, "1"), (10, "2 to 10"), (100, "11 to 100"))
 
 def deal_in_audit(game: MembershipUserGame, material: Material) -> Deal[UserKnowledge, Trials]:
     """Train shadow models, and ask them and the encoder about each user."""
-    users, inside, notes = _users(game, material)
+    if material.training is None:
+        raise CannotMeasureError(NO_TRAINING)
+    users, inside, notes = _users(game, material, material.training)
     own = [material.target.texts[int(row)] for rows in users for row in rows]
     corpus = TokenCorpus.of([*own, *material.known.texts])
     pool = np.arange(len(own), len(corpus))
@@ -47,7 +50,7 @@ def deal_in_audit(game: MembershipUserGame, material: Material) -> Deal[UserKnow
         np.split(np.arange(len(own)), np.cumsum([len(rows) for rows in users])[:-1]),
         pool=pool,
         shadow_pool=pool,
-        size=max(len(pool), 2 * len(own)),
+        size=max(len(material.training.digests), 2 * len(own)),
         shadows=game.shadows,
         models=1,
         again=True,
@@ -72,11 +75,11 @@ def deal_in_audit(game: MembershipUserGame, material: Material) -> Deal[UserKnow
     )
 
 
-def _users(game: MembershipUserGame, material: Material) -> tuple[list[IntArray], NDArray[np.bool_], tuple[str, ...]]:
+def _users(
+    game: MembershipUserGame, material: Material, training: TrainingSide
+) -> tuple[list[IntArray], NDArray[np.bool_], tuple[str, ...]]:
     """The rows of each user's texts, and whether the model learnt from them: as many of either side."""
-    if material.training is None:
-        raise CannotMeasureError(NO_TRAINING)
-    learnt = material.training.holds(material.target.texts)
+    learnt = training.holds(material.target.texts)
     groups = material.groups if material.groups is not None else range(len(material.target))
     rows: dict[str, list[int]] = {}
     for row, group in enumerate(groups):

@@ -46,18 +46,19 @@ def expected(kinds: FloatArray, seen: FloatArray, noise: float) -> Effects:
     return Effects(mean, np.maximum(_smooth(basis, (seen - mean) ** 2 - noise), LEAST_VARIANCE))
 
 
-def kinds_of_answers(asked: Asked) -> FloatArray:
-    """What is known of each answer before any model: distances first, then the lengths of vectors."""
-    pairs, lengths = _kinds_of_pairs(asked), _kinds_of_lengths(asked)
-    table = np.zeros((len(pairs) + len(lengths), 1 + pairs.shape[1] + lengths.shape[1]))
-    table[: len(pairs), 0] = 1
-    table[: len(pairs), 1 : 1 + pairs.shape[1]] = pairs
-    table[len(pairs) :, 1 + pairs.shape[1] :] = lengths
-    return table
+def nearness(answers: FloatArray, asked: Asked) -> FloatArray:
+    """log(‖a − b‖ / √(‖a‖‖b‖)) for each pair of words; NaN where a model does not know one of them.
+
+    How long vectors are differs between models, most of all between models that were trained in other ways, and
+    says little about who was learnt from. Angles leave it out too, but depend more on how a model was trained.
+    """
+    known = np.where(answers > 0, answers, np.nan)
+    apart, lengths = np.log(known[:, : len(asked.pairs)]), np.log(known[:, len(asked.pairs) :])
+    return np.asarray(apart - lengths[:, asked.pairs].mean(axis=2))
 
 
-def _kinds_of_pairs(asked: Asked) -> FloatArray:
-    """How rare both words are, how near they stand, how often."""
+def kinds_of_pairs(asked: Asked) -> FloatArray:
+    """What is known of each pair before any model: how rare both words are, how near they stand, how often."""
     counts = np.log1p(asked.counts[asked.pairs])
     rare, common = counts.min(axis=1), counts.max(axis=1)
     times, amount = np.log(asked.times), np.full(len(rare), np.log1p(len(asked.words)))
@@ -68,13 +69,6 @@ def _kinds_of_pairs(asked: Asked) -> FloatArray:
         near = (np.minimum(asked.gaps, FARTHEST) == gap).astype(np.float64)
         columns += [near, near * rare, near * common]
     return np.stack(columns, axis=1)
-
-
-def _kinds_of_lengths(asked: Asked) -> FloatArray:
-    """How rare the word is, and among how many others it was found."""
-    rare = np.log1p(asked.counts)
-    amount = np.full(len(rare), np.log1p(len(asked.words)))
-    return np.stack([rare, rare**2, rare**3, amount, rare * amount], axis=1)
 
 
 def effects_of(answers: FloatArray, members: NDArray[np.bool_]) -> FloatArray:

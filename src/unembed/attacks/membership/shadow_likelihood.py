@@ -1,8 +1,8 @@
 """Ours: the likelihood ratio of all answers about a user's data, with effects drawn to what words let expect.
 
-Beside words that stand side by side it reads those up to the game's ``reach`` apart, and the lengths of their vectors.
-``attacks.membership.likelihood`` has the statistics. Cost: for n shadow models and p answers n²p operations per user
-and fold, a fraction of training one of the models.
+Beside words that stand side by side it reads those up to the game's ``reach`` apart, each distance beside the lengths
+of both vectors. ``attacks.membership.likelihood`` has the statistics. Cost: for n shadow models and p pairs n²p
+operations per user and fold, a fraction of training one of the models.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.attacks.base import AttackFacts
-from unembed.attacks.membership.lasso import moments, standardised, usable
+from unembed.attacks.membership.lasso import MOST_UNKNOWN
 from unembed.attacks.membership.likelihood import (
     Effects,
     effects_of,
     expected,
-    kinds_of_answers,
+    kinds_of_pairs,
     log_ratio,
     middle,
+    nearness,
     noise_of,
     weights_for,
 )
@@ -34,6 +35,7 @@ from unembed.games.threat import Capability
 from unembed.metrics.spread import FloatArray
 from unembed.params import Parametrised
 from unembed.seeds import generator
+from unembed.shadows.signals import Asked
 
 #: Parts of the shadow models that are held back in turn, to learn how scores of unseen models lie.
 FOLDS = 5
@@ -41,13 +43,32 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class _Studied:
-    """One user's answers, in deviations from their mean, and whose models gave them."""
+    """One user's pairs of words, how near they lie in the shadow models, in deviations, and whose models those are."""
 
+    asked: Asked
     columns: NDArray[np.int64]
     centre: FloatArray
     scale: FloatArray
-    answers: FloatArray
+    near: FloatArray
     members: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, asked: Asked, answers: FloatArray, members: NDArray[np.bool_]) -> Self:
+        """With the pairs that nearly every model knows."""
+        near = nearness(answers, asked)
+        known = np.flatnonzero(np.isnan(near).mean(axis=0) <= MOST_UNKNOWN)
+        centre, scale = np.nanmean(near[:, known], axis=0), np.nanstd(near[:, known], axis=0)
+        varied = scale > 0
+        columns, centre, scale = known[varied], centre[varied], scale[varied]
+        return cls(asked, columns, centre, scale, _deviations(near[:, columns], centre, scale), members)
+
+    def deviations(self, answers: FloatArray) -> FloatArray:
+        """The same of other models; 0 where a word is not known."""
+        return _deviations(nearness(answers, self.asked)[:, self.columns], self.centre, self.scale)
+
+
+def _deviations(near: FloatArray, centre: FloatArray, scale: FloatArray) -> FloatArray:
+    return np.nan_to_num((near - centre) / scale)
 
 
 @dataclass(frozen=True)
@@ -61,8 +82,7 @@ class _Ratio:
 
     def of(self, answers: FloatArray) -> FloatArray:
         """Above 0: likelier with the data."""
-        here = standardised(answers[:, self.studied.columns], self.studied.centre, self.studied.scale)
-        return np.asarray((here @ self.weights - self.equal) * self.rise)
+        return np.asarray((self.studied.deviations(answers) @ self.weights - self.equal) * self.rise)
 
 
 class ShadowLikelihood(Parametrised):
@@ -82,7 +102,7 @@ class ShadowLikelihood(Parametrised):
     def fit(self, knowledge: UserKnowledge) -> Self:
         """Learn what effects to expect from all users, and a ratio for each."""
         self.users_ = knowledge.users
-        studied = [self._study(knowledge, user) for user in range(len(knowledge.users))]
+        studied = [_Studied.of(asked_about(one), *knowledge.of(user)) for user, one in enumerate(knowledge.users)]
         if not any(len(one.columns) for one in studied):
             raise CannotMeasureError("the shadow models know no two neighbouring words of any user")
         expectations = self._expected(studied)
@@ -98,20 +118,11 @@ class ShadowLikelihood(Parametrised):
             scores[rows] = ratio.of(answers_in(vectors, rows, self.users_[user]))
         return said_above_zero(scores)
 
-    def _study(self, knowledge: UserKnowledge, user: int) -> _Studied:
-        answers, members = knowledge.of(user)
-        columns = np.flatnonzero(usable(answers))
-        centre, scale = moments(answers[:, columns])
-        return _Studied(columns, centre, scale, standardised(answers[:, columns], centre, scale), members)
-
     def _expected(self, studied: list[_Studied]) -> list[Effects]:
-        """What is expected of the effect on every answer about each user."""
-        kinds = [
-            kinds_of_answers(asked_about(user))[one.columns] for user, one in zip(self.users_, studied, strict=True)
-        ]
-        seen = [effects_of(one.answers, one.members) for one in studied]
-        noise = noise_of(np.concatenate([one.members for one in studied])) * len(studied)
-        found = expected(np.concatenate(kinds), np.concatenate(seen), noise)
+        """What is expected of the effect on every pair of each user."""
+        kinds = np.concatenate([kinds_of_pairs(one.asked)[one.columns] for one in studied])
+        seen = np.concatenate([effects_of(one.near, one.members) for one in studied])
+        found = expected(kinds, seen, float(np.mean([noise_of(one.members) for one in studied])))
         cuts = np.cumsum([len(one.columns) for one in studied])[:-1]
         means, variances = np.split(found.mean, cuts), np.split(found.variance, cuts)
         return [Effects(mean, variance) for mean, variance in zip(means, variances, strict=True)]
@@ -122,15 +133,15 @@ class ShadowLikelihood(Parametrised):
         scores = np.zeros(len(order))
         for held in np.array_split(order, FOLDS):
             rest = np.setdiff1d(order, held)
-            answers, members = one.answers[rest], one.members[rest]
+            near, members = one.near[rest], one.members[rest]
             if members.all() or not members.any():
                 raise CannotMeasureError(f"{len(order)} shadow models are too few to hold some of them back")
-            weights = self._weights(answers, members, effects)
-            scores[held] = one.answers[held] @ weights - middle(answers, members, weights)
+            weights = self._weights(near, members, effects)
+            scores[held] = one.near[held] @ weights - middle(near, members, weights)
         apart, rise = log_ratio(scores, one.members)
-        weights = self._weights(one.answers, one.members, effects)
-        return _Ratio(one, weights, middle(one.answers, one.members, weights) + apart, rise)
+        weights = self._weights(one.near, one.members, effects)
+        return _Ratio(one, weights, middle(one.near, one.members, weights) + apart, rise)
 
-    def _weights(self, answers: FloatArray, members: NDArray[np.bool_], effects: Effects) -> FloatArray:
-        drawn = effects.drawn_to(effects_of(answers, members), noise_of(members))
-        return weights_for(answers, members, drawn, self.ridge)
+    def _weights(self, near: FloatArray, members: NDArray[np.bool_], effects: Effects) -> FloatArray:
+        drawn = effects.drawn_to(effects_of(near, members), noise_of(members))
+        return weights_for(near, members, drawn, self.ridge)
