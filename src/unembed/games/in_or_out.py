@@ -6,6 +6,8 @@ Was this text stored, was it learnt from: half of the trials are. The headline i
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -93,7 +95,7 @@ def judged(truth: Trials, guess: InOrOutGuess, seed: int) -> Scores:
         rng = generator(seed, "membership", "judge")
         slices = []
         for kind, names in truth.parts.items():
-            for name in dict.fromkeys(names):
+            for name in sorted(set(names), key=_in_order):
                 rows = np.flatnonzero([other == name for other in names])
                 groups = None if truth.groups is None else [truth.groups[int(row)] for row in rows]
                 advantage = advantage_of(guess[rows], truth.inside[rows], groups)
@@ -115,6 +117,12 @@ def unseen_rates(negatives: int, asked: str) -> list[str]:
 def advantage_of(guess: InOrOutGuess, inside: NDArray[np.bool_], groups: Sequence[object] | None) -> Estimate:
     """True positives minus false positives, for a part of the trials."""
     return estimates_of({"advantage": Measure(counts(guess.said, inside), _advantage)}, groups=groups)["advantage"]
+
+
+def _in_order(name: str) -> tuple[float, str]:
+    """Parts that begin with a number by that number, others behind them."""
+    number = re.match(r"\d+", name)
+    return (float(number[0]) if number else math.inf, name)
 
 
 def _two_shares(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
