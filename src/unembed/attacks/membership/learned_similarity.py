@@ -17,6 +17,7 @@ from scipy.sparse import issparse
 from unembed.attacks.base import AttackFacts
 from unembed.attacks.membership.similarity import Parts, lengths, mean_over_known, products, said_from, separating
 from unembed.encoders.base import DenseVectors, Vectors
+from unembed.errors import CannotMeasureError
 from unembed.games.contexts import ContextKnowledge
 from unembed.games.in_or_out import InOrOutGuess
 from unembed.games.rows import dense_rows
@@ -49,10 +50,10 @@ class LearnedSimilarity(Trained):
         section="Equation 10 and Algorithm 5, section 5.2",
         departures="The paper puts δ' into logarithms and does not say how it is kept between 0 and 1: here by "
         "σ(s δ' + b) with s and b learnt beside W_m. It names neither the shape of W_m, nor where it starts, nor the "
-        "batches, nor how τ_m is found: W_m is square and starts as the identity, batches have 256 pairs, and a third "
-        "of the adversary's documents, which W_m has not seen, chooses the best of the ten epochs and the threshold. "
-        "With few pairs epochs are joined until there are 300 steps. Of sparse vectors the thousand heaviest columns "
-        "are used.",
+        "batches, nor how τ_m is found: W_m is square and starts as the identity, batches have 256 pairs, a third of "
+        "the adversary's documents, which W_m has not seen, chooses the best of the ten epochs, and the threshold is "
+        "the one that separates all contexts of the adversary best. With few pairs epochs are joined until there are "
+        "300 steps. Of sparse vectors the thousand heaviest columns are used.",
     )
 
     epochs: int = 10
@@ -71,6 +72,10 @@ class LearnedSimilarity(Trained):
         self.parts_ = Parts(self._narrow(vectors, knowledge.parts), knowledge.parts)
         held, taught = knowledge.held_back(self.seed, most=len(knowledge.members))
         first, second, labels = self._pairs(vectors[taught], knowledge.members[taught])
+        if not len(labels):
+            raise CannotMeasureError(
+                "the model knows no two neighbouring sentences of the adversary: nothing to learn from"
+            )
         plain = products(first, second)
         size = max(float(np.abs(plain).mean()), 1e-12)  # brings products to the size of 1
         spread = max(float(plain.std()) / size, 1e-6)
@@ -94,7 +99,7 @@ class LearnedSimilarity(Trained):
 
         self._train(model, loss_of, len(labels), score=separation)
         self.projection_ = model["W_m"].detach().cpu().numpy().astype(np.float32)
-        self.threshold_ = separating(self._scores(vectors[held]), knowledge.members[held])
+        self.threshold_ = separating(self._scores(vectors), knowledge.members)
         return self
 
     def run(self, vectors: Vectors) -> InOrOutGuess:
