@@ -171,7 +171,7 @@ class Figure4(Table):
 
 
 class Figure5(Table):
-    """Neighbouring sentences, in pairs and in runs of fifty, against sentence encoders, by how frequent their words are."""
+    """Neighbouring sentences, in pairs and in runs of fifty, against sentence encoders, by frequency of their words."""
 
     facts = facts_of("song2020/figure5")
     recipes: ClassVar[dict[str, Recipe]] = {
