@@ -144,7 +144,8 @@ def side_by_side(table: Vectors, numbers: IntArray) -> Vectors:
     if issparse(table):
         beside: csr_matrix = hstack([table[column] for column in numbers.T], format="csr")
         return beside
-    flat: NDArray[np.float32] = np.asarray(table, dtype=np.float32)[numbers].reshape(len(numbers), -1)
+    dense = np.asarray(table, dtype=np.float32)
+    flat: NDArray[np.float32] = dense[numbers].reshape(len(numbers), numbers.shape[1] * dense.shape[1])
     return flat
 
 
@@ -184,13 +185,15 @@ def dealt(
     queries: int,
     units: str,
     notes: tuple[str, ...],
+    way_out: str = "",
 ) -> Deal[ContextKnowledge, ContextTrials]:
     """A deal of contexts that were drawn, with their vectors and, for both sides, the words they hold."""
     for side, whose in ((known, "the adversary knows"), (asked, "are asked about")):
         held, rest = int(side.inside.sum()), int((~side.inside).sum())
         if min(held, rest) < FEWEST:
             raise CannotMeasureError(
-                f"of the {units} that {whose}, {held} were learnt from and {rest} were not: {FEWEST} of each are needed"
+                f"of the {units} that {whose}, {held} were learnt from and {rest} were not: {FEWEST} of each are "
+                f"needed{way_out}"
             )
     told = asked.tenths >= 0
     trials = ContextTrials(

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.corpora.paragraphs import split_sentences
+from unembed.corpora.training import POSITION
 from unembed.encoders.base import Vectors
 from unembed.errors import UsageError
 from unembed.games.base import Deal, GameFacts, IntArray, Material
@@ -90,6 +91,7 @@ class MembershipPairGame(ContextGame):
         size = len(whole.corpus.vocabulary)
         grouped = material.groups is not None
         many = f"runs of {self.pairs} pairs" if self.pairs > 1 else "pairs"
+        fewer = "ask for fewer pairs in a row (--set membership-pair.pairs=N), or " if self.pairs > 1 else ""
         return dealt(
             pairs,
             targets,
@@ -99,6 +101,8 @@ class MembershipPairGame(ContextGame):
             words=(bags(held.words(), size), bags(own.words(), size)),
             queries=0 if grouped else len(np.unique(np.concatenate([own.rows.ravel(), held.rows.ravel()]))),
             units=many,
+            way_out=f"; {fewer}take more texts (--max-texts, "
+            f"--max-targets){'' if grouped else '; --group names the column of documents whose texts are neighbours'}",
             notes=(
                 f"neighbours are {'texts of one document' if grouped else 'sentences of one text'}",
                 f"of {len(whole.rows):,} {many} {len(whole.rows) - len(alone.rows):,} are left out because a pair of "
@@ -134,10 +138,15 @@ class _Runs:
             homes = np.argsort(documents, kind="stable")
             sentences = [texts[int(home)] for home in homes]
         learnt = learnt_from(material, texts)[homes]
-        # A run stays in one document, and on one side where a document has texts on both.
-        ends = np.flatnonzero((np.diff(documents[homes]) != 0) | (np.diff(learnt) != 0)) + 1
+        # A run stays in one document, on one side where a document has texts on both, and passes over no text.
+        apart = (np.diff(documents[homes]) != 0) | (np.diff(learnt) != 0)
+        if material.groups is not None and all(POSITION in side.columns for side in (material.target, material.known)):
+            stood = np.array([*material.target.column(POSITION), *material.known.column(POSITION)])
+            apart |= np.diff(stood[homes]) > 1
+        ends = np.flatnonzero(apart) + 1
         stretches = zip([0, *ends], [*ends, len(homes)], strict=True)
-        starts = np.concatenate([np.zeros(0, int), *(np.arange(a, b - pairs, pairs) for a, b in stretches)])
+        begun = [np.arange(a, b - pairs, pairs) for a, b in stretches]
+        starts = np.concatenate([np.zeros(0, dtype=np.int64), *begun])
         rows = starts[:, None] + np.arange(pairs + 1)
         return cls(sentences, TokenCorpus.of(sentences), documents, homes, rows, learnt[starts])
 
@@ -159,10 +168,13 @@ class _Runs:
         return np.asarray(alone.reshape(both.shape).all(axis=1))
 
     def frequency(self) -> FloatArray:
-        """How often the words of each run occur, on average (the paper averages over words too)."""
-        counts = np.bincount(self.corpus.tokens, minlength=len(self.corpus.vocabulary)).astype(np.float64)
+        """How often the words of each run occur: the mean of the logarithm.
+
+        A plain mean is that of the few words that are in every sentence, and tells no rare sentence from another.
+        """
+        counts = np.bincount(self.corpus.tokens, minlength=len(self.corpus.vocabulary))
         lengths = np.diff(self.corpus.starts)
-        ends = np.concatenate([[0.0], np.cumsum(counts[self.corpus.tokens])])[self.corpus.starts]
+        ends = np.concatenate([[0.0], np.cumsum(np.log(counts[self.corpus.tokens]))])[self.corpus.starts]
         total = np.diff(ends)[self.rows].sum(1)
         return np.asarray(total / np.maximum(lengths[self.rows].sum(1), 1))
 
@@ -178,7 +190,7 @@ class _Runs:
 
     def answered(self, material: Material, whose: str) -> tuple[IntArray, Vectors]:
         """A table of vectors, and for each run its rows: both sentences of the first pair, of the second, and so on."""
-        ends = np.stack([self.rows[:, :-1], self.rows[:, 1:]], axis=2).reshape(len(self.rows), -1)
+        ends = np.repeat(self.rows, 2, axis=1)[:, 1:-1]
         if material.groups is not None:
             if whose == "asked":
                 return self.homes[ends], material.target_vectors

@@ -78,6 +78,8 @@ class MembershipWindowGame(ContextGame):
         texts = [*material.target.texts, *material.known.texts]
         corpus = TokenCorpus.of(texts)
         whole = self._windows(corpus, learnt_from(material, texts), drawing(material, "texts"))
+        if not len(whole.centres):
+            raise CannotMeasureError(f"no text has {self.words} words in a row: there is no window to ask about")
         alone = whole.some(on_one_side(whole.keys(), whole.inside))
         asked = alone.some(alone.texts < len(material.target))
         known = alone.some(alone.texts >= len(material.target))

@@ -58,6 +58,8 @@ ABSENT = {
     "LSTM dual encoder": "the paper's LSTM dual encoder was not published and none is trained here yet",
     "Transformer dual encoder": "the paper's Transformer dual encoder was not published and none is trained here yet",
 }
+#: Asks a table for words that it has no row for, too.
+FOREIGN = "-foreign"
 FEW = {"dimension": 16, "epochs": 2, "min_count": 2}
 
 
@@ -143,7 +145,8 @@ class Figure4(Table):
             for spec in WINDOW_ATTACKS:
                 name = setting(spec.title, self.recipes[key].title)
                 rows.append(played(conditions, spec, game, deal, name, FIGURES, identity))
-                for number in range(len(TENTHS)):
+                # Of words that it has not seen too many occur once: they are in no tenth.
+                for number in range(0 if key.endswith(FOREIGN) else len(TENTHS)):
                     rows.append(
                         played(
                             conditions,
@@ -239,7 +242,7 @@ class _Study:
     def windows(self, game: MembershipWindowGame, key: str) -> ContextDeal:
         """Windows for a table; of words with a vector of their own, unless it is to be asked for any."""
         encoder = self.factory.encoder(key)
-        encode = encoder.encode if key.endswith("-foreign") else partial(_of_vocabulary, encoder)
+        encode = encoder.encode if key.endswith(FOREIGN) else partial(_of_vocabulary, encoder)
         nothing = np.zeros((len(self.halves.corpus), 0), dtype=np.float32)
         return self._dealt(game, key, nothing, encode)
 

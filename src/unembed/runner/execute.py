@@ -120,6 +120,8 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
         sides = check_agreement(sides, encoder, spec.seed)
         key = card.cache_key("document") or key
     white_box = is_white_box(inside(encoder))
+    training = training_side(spec, sides)
+    sides = with_training(sides, training)
     asked = ask(spec, sides)
     plan = make_plan(spec, sides, asked, card, key, white_box=white_box)
     if not plan.cells:
@@ -129,7 +131,6 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
     work = folder.work / _work_name(spec, sides, key)
     save_recipe(spec, sides, encoder, work)
     hand_over_saved(spec, work)
-    training = training_side(spec, sides)
     sides, encoded = remove_vector_twins(sides, encoder, key, folder.path, work, progress)
     sides = with_training(with_coverage(sides, encoder), training)
     plan = make_plan(spec, sides, asked, card, key, white_box=white_box)
