@@ -12,7 +12,8 @@ import pytest
 
 from unembed.corpora.corpus import Corpus
 from unembed.encoders import build_encoder
-from unembed.papers.song2020_membership import LABELLED, Halves, _of_vocabulary
+from unembed.papers.learnt_halves import Halves, of_vocabulary
+from unembed.papers.song2020_membership import LABELLED
 
 Run = Callable[..., dict[str, Any]]
 
@@ -72,6 +73,6 @@ def test_a_word_without_a_row_of_its_own_is_not_made_up_from_its_letters() -> No
     table = build_encoder("fasttext", {"dimension": 8, "epochs": 1, "min_count": 2, "buckets": 100}, fit_texts=texts)
     words = ["garden", "gardens", "xyz"]
     assert (table.encode(words)[1] != 0).any()
-    vectors = _of_vocabulary(table, words)
+    vectors = of_vocabulary(table, words)
     assert (vectors[0] == table.encode(words)[0]).all()
     assert not vectors[1:].any()

@@ -8,31 +8,22 @@ sentences, that it stays below 0.1 for pairs and reaches 0.3 for books. Its two 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unembed.corpora.corpus import Corpus
-from unembed.corpora.training import TrainingSide
-from unembed.encoders.base import DenseVectors, Encoder, Vectors, WhiteBoxEncoder
 from unembed.errors import CannotMeasureError
-from unembed.games.base import Deal, Material
-from unembed.games.contexts import KIND, TENTHS, ContextGame, ContextKnowledge, ContextTrials
+from unembed.games.contexts import KIND, TENTHS, ContextGame, ContextTrials
 from unembed.games.membership_pair import MembershipPairGame
 from unembed.games.membership_window import MembershipWindowGame
-from unembed.games.threat import ADVERSARIES
 from unembed.papers.base import Conditions, Measured, by_size
-from unembed.papers.datasets import read
 from unembed.papers.encoders import RECIPES, Encoders, Recipe
+from unembed.papers.learnt_halves import FOREIGN, ContextDeal, Halves, Study, articles, books
 from unembed.papers.library import facts_of
 from unembed.papers.tables import HEADLINE, AttackSpec, Names, Row, Table, played, refused, setting
-from unembed.papers.texts import sample_documents
-from unembed.seeds import generator, seed_for
-
-ContextDeal = Deal[ContextKnowledge, ContextTrials]
+from unembed.seeds import seed_for
 
 ADVANTAGE = "advantage"
 #: Of all contexts, and of the contexts of one tenth by frequency.
@@ -58,47 +49,7 @@ ABSENT = {
     "LSTM dual encoder": "the paper's LSTM dual encoder was not published and none is trained here yet",
     "Transformer dual encoder": "the paper's Transformer dual encoder was not published and none is trained here yet",
 }
-#: Asks a table for words that it has no row for, too.
-FOREIGN = "-foreign"
 FEW = {"dimension": 16, "epochs": 2, "min_count": 2}
-
-
-@dataclass(frozen=True)
-class Halves:
-    """Documents of which a model learnt half, and of either half the part that the adversary has with labels."""
-
-    corpus: Corpus
-    learnt: NDArray[np.bool_]
-    known: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, corpus: Corpus, labelled: float, seed: int) -> Halves:
-        """Whole documents, drawn at random; the halves are the same whatever share of them is labelled."""
-        homes = np.unique(corpus.column("document"), return_inverse=True)[1]
-        order = generator(seed, "halves").permutation(int(homes.max()) + 1)
-        place = order % 2, order // 2  # which half, and where in it
-        return cls(corpus, (place[0] == 0)[homes], (place[1] < labelled * len(order) / 2)[homes])
-
-    def fit(self) -> Corpus:
-        """What the model learns from."""
-        return self.corpus.select(np.flatnonzero(self.learnt))
-
-    def material(self, vectors: Vectors, encode: Callable[[Sequence[str]], Vectors], seed: int) -> Material:
-        """What a game deals from; ``vectors`` are those of the whole corpus."""
-        asked, held = np.flatnonzero(~self.known), np.flatnonzero(self.known)
-        target, known = self.corpus.select(asked), self.corpus.select(held)
-        return Material(
-            target=target,
-            known=known,
-            target_vectors=vectors[asked],
-            known_vectors=vectors[held],
-            encode=encode,
-            adversary=ADVERSARIES["insider"],
-            seed=seed,
-            groups=target.column("document"),
-            known_groups=known.column("document"),
-            training=TrainingSide.of(self.fit().texts),
-        )
 
 
 def text_row(name: str, conditions: Conditions, deal: Callable[[], ContextDeal], identity: Mapping[str, Any]) -> Row:
@@ -113,6 +64,32 @@ def text_row(name: str, conditions: Conditions, deal: Callable[[], ContextDeal],
         return [Measured.of(name, printed, found[ours]) for ours, printed in FIGURES.items()]
 
     return Row(name, {**identity, "reads": "bag of words"}, measure)
+
+
+def tenths(
+    conditions: Conditions,
+    spec: AttackSpec,
+    game: ContextGame,
+    deal: Callable[[], ContextDeal],
+    name: str,
+    identity: Mapping[str, Any],
+    series: str,
+) -> list[Row]:
+    """The attack carried out on the contexts of each tenth by frequency separately."""
+    return [
+        played(
+            conditions,
+            spec,
+            game,
+            partial(_of_tenth, game, deal, number),
+            setting(name, f"tenth {tenth}"),
+            OF_A_TENTH,
+            {**identity, "tenth": number},
+            series=series,
+            x=10.0 * (number + 1),
+        )
+        for number, tenth in enumerate(TENTHS)
+    ]
 
 
 class Figure4(Table):
@@ -133,9 +110,9 @@ class Figure4(Table):
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """Every table and attack, on all windows and on those of each tenth alone."""
         sentences, windows, labelled = self.amounts[conditions.size]
-        halves = Halves.of(_articles(conditions, sentences), LABELLED, conditions.seed)
+        halves = Halves.of(articles(conditions, sentences), LABELLED, conditions.seed)
         game = MembershipWindowGame(windows=windows, labelled=labelled, most_words=10**7)
-        study = _Study(conditions, halves, Encoders(conditions, halves.fit(), recipes=self._recipes(conditions)))
+        study = Study(conditions, halves, Encoders(conditions, halves.fit(), recipes=self._recipes(conditions)))
         rows: list[Row] = []
         for key in encoders:
             deal = partial(study.windows, game, key)
@@ -145,21 +122,11 @@ class Figure4(Table):
             for spec in WINDOW_ATTACKS:
                 name = setting(spec.title, self.recipes[key].title)
                 rows.append(played(conditions, spec, game, deal, name, FIGURES, identity))
-                # Of words that it has not seen too many occur once: they are in no tenth.
-                for number in range(0 if key.endswith(FOREIGN) else len(TENTHS)):
-                    rows.append(
-                        played(
-                            conditions,
-                            spec,
-                            game,
-                            partial(_of_tenth, game, deal, number),
-                            setting(name, f"tenth {TENTHS[number]}"),
-                            OF_A_TENTH,
-                            {**identity, "tenth": number},
-                            series=f"{self.recipes[key].title} · {spec.title}",
-                            x=10.0 * (number + 1),
-                        )
-                    )
+                if not key.endswith(
+                    FOREIGN
+                ):  # of words that a table has not seen too many occur once: no tenth is theirs
+                    series = f"{self.recipes[key].title} · {spec.title}"
+                    rows += tenths(conditions, spec, game, deal, name, identity, series)
         return rows, study.notes("articles")
 
     def _recipes(self, conditions: Conditions) -> dict[str, Recipe]:
@@ -190,10 +157,10 @@ class Figure5(Table):
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """Every encoder and attack on pairs and on books."""
         each, run, most = self.amounts[conditions.size]
-        books = _books(conditions, each)
-        usual, more = (Halves.of(books, share, conditions.seed) for share in (LABELLED, 0.5))
+        texts = books(conditions, each)
+        usual, more = (Halves.of(texts, share, conditions.seed) for share in (LABELLED, 0.5))
         factory = Encoders(conditions, usual.fit(), recipes=self._recipes(conditions))
-        studies = [_Study(conditions, halves, factory) for halves in (usual, more)]
+        studies = [Study(conditions, halves, factory) for halves in (usual, more)]
         levels = {"pair": 1, "book": run}
         rows: list[Row] = []
         for key in encoders:
@@ -206,6 +173,10 @@ class Figure5(Table):
                 for spec in PAIR_ATTACKS:
                     name = setting(spec.title, self.recipes[key].title, level)
                     series = f"{self.recipes[key].title}, {level} · {spec.title}"
+                    if pairs == 1:
+                        rows.append(played(conditions, spec, game, deals[0], name, FIGURES, identity))
+                        rows += tenths(conditions, spec, game, deals[0], name, identity, series)
+                        continue
                     names = {**FIGURES, **{f"{KIND}/{tenth}": tenth for tenth in TENTHS}}
                     row = played(conditions, spec, game, deals[0], name, names, identity)
                     rows.append(replace(row, measure=partial(_with_tenths, row, series)))
@@ -227,57 +198,8 @@ class Figure5(Table):
         return {key: replace(made, options=few.get(key, FEW)) for key, made in self.recipes.items()}
 
 
-class _Study:
-    """What one figure is measured on; holds the deal of one encoder and game at a time."""
-
-    def __init__(self, conditions: Conditions, halves: Halves, factory: Encoders) -> None:
-        self.conditions, self.halves, self.factory = conditions, halves, factory
-        self._held: tuple[object, ContextDeal] | None = None
-
-    def identity(self, key: str) -> dict[str, Any]:
-        """What changes a row beside attack and game."""
-        known = int(self.halves.known.sum())
-        return {**self.factory.identity(key), "data": self.halves.corpus.fingerprint, "labelled texts": known}
-
-    def windows(self, game: MembershipWindowGame, key: str) -> ContextDeal:
-        """Windows for a table; of words with a vector of their own, unless it is to be asked for any."""
-        encoder = self.factory.encoder(key)
-        encode = encoder.encode if key.endswith(FOREIGN) else partial(_of_vocabulary, encoder)
-        nothing = np.zeros((len(self.halves.corpus), 0), dtype=np.float32)
-        return self._dealt(game, key, nothing, encode)
-
-    def pairs(self, game: MembershipPairGame, key: str) -> ContextDeal:
-        """Pairs, or runs of pairs, for a sentence encoder."""
-        vectors = self.factory.vectors(key, self.halves.corpus)
-        return self._dealt(game, key, vectors, self.factory.encoder(key).encode)
-
-    def notes(self, documents: str) -> tuple[str, ...]:
-        """How many texts there are."""
-        halves = self.halves
-        homes = np.asarray(halves.corpus.column("document"))
-        count, learnt, known = (len(set(homes[rows])) for rows in (slice(None), halves.learnt, halves.known))
-        return (
-            f"{len(homes):,} sentences of {count:,} {documents}; the models learnt from {learnt:,} of them",
-            f"labels of {known:,} {documents} are known to the adversary, half of them learnt from",
-        )
-
-    def _dealt(
-        self,
-        game: MembershipWindowGame | MembershipPairGame,
-        key: str,
-        vectors: Vectors,
-        encode: Callable[[Sequence[str]], Vectors],
-    ) -> ContextDeal:
-        place = (key, tuple(game.get_params().items()))
-        if self._held is None or self._held[0] != place:
-            self._held = None
-            material = self.halves.material(vectors, encode, seed_for(self.conditions.seed, "deal"))
-            self._held = (place, game.deal(material))
-        return self._held[1]
-
-
 def _of_tenth(game: ContextGame, deal: Callable[[], ContextDeal], number: int) -> ContextDeal:
-    """The attack carried out on the windows of one tenth alone, with a threshold of its own."""
+    """The contexts of one tenth alone, on both sides: the attack has a threshold of its own there."""
     whole = deal()
     truth = whole.truth
     rows = np.flatnonzero([name == TENTHS[number] for name in truth.parts[KIND]])
@@ -297,46 +219,3 @@ def _with_tenths(row: Row, series: str) -> list[Measured]:
             found = replace(found, setting=name, metric=ADVANTAGE, series=series, x=place)
         figures.append(found)
     return figures
-
-
-def _of_vocabulary(encoder: Encoder, words: Sequence[str]) -> DenseVectors:
-    """Vectors of words; zeros for those that a table has no row for, also where it could make one up."""
-    assert isinstance(encoder, WhiteBoxEncoder)
-    known = set(encoder.vocabulary)
-    vectors = np.array(encoder.encode(words), dtype=np.float32)
-    vectors[[word not in known for word in words]] = 0
-    return vectors
-
-
-def _articles(conditions: Conditions, count: int | None) -> Corpus:
-    """Sentences of an encyclopedia with the column ``document``, in whole articles."""
-    if conditions.size == "smoke":
-        return _invented(conditions, 900, documents=900)
-    whole = read(conditions, "wikipedia_sentences", "sentence", ["source", "article_id"])
-    homes = [f"{source} {number}" for source, number in zip(*whole.columns.values(), strict=True)]
-    corpus = Corpus(whole.texts, whole.ids, {"document": homes}, whole.name)
-    return sample_documents(corpus, count, conditions.seed)
-
-
-def _books(conditions: Conditions, each: int | None) -> Corpus:
-    """Sentences of novels in order with the column ``document``, the first ``each`` of every book."""
-    if conditions.size == "smoke":
-        return _invented(conditions, 2_400, documents=120)
-    whole = read(conditions, "books_by_author", "sentence", ["author", "title"])
-    homes = [f"{author}: {title}" for author, title in zip(*whole.columns.values(), strict=True)]
-    seen: dict[str, int] = {}
-    kept = []
-    for row, home in enumerate(homes):
-        seen[home] = seen.get(home, 0) + 1
-        if each is None or seen[home] <= each:
-            kept.append(row)
-    return Corpus(whole.texts, whole.ids, {"document": homes}, whole.name).select(kept)
-
-
-def _invented(conditions: Conditions, count: int, documents: int) -> Corpus:
-    """Made-up messages, as many for each document: enough to show that an experiment runs."""
-    from unembed.corpora.generators.messages import generate_messages
-
-    made = generate_messages(count, authors=documents, seed=conditions.seed)
-    homes = [f"invented {row % documents}" for row in range(count)]
-    return Corpus(made.texts, made.ids, {"document": homes}, "invented messages")
