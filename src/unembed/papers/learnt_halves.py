@@ -144,7 +144,7 @@ def articles(conditions: Conditions, count: int | None) -> Corpus:
 def books(conditions: Conditions, each: int | None) -> Corpus:
     """Sentences of novels in order with the column ``document``, the first ``each`` of every book."""
     if conditions.size == "smoke":
-        return _invented(conditions, 2_400, documents=120)
+        return _invented(conditions, 9_000, documents=450)
     whole = read(conditions, "books_by_author", "sentence", ["author", "title"])
     homes = [f"{author}: {title}" for author, title in zip(*whole.columns.values(), strict=True)]
     seen: dict[str, int] = {}

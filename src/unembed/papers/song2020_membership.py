@@ -43,8 +43,7 @@ WINDOW_ATTACKS = (
     AttackSpec("ours", "membership/window-reader", {}),
 )
 PLAIN = AttackSpec("Algorithm 5", "membership/pair-similarity", {})
-LEARNED = AttackSpec("Algorithm 5, learned", "membership/learned-similarity", {})
-PAIR_ATTACKS = (PLAIN, LEARNED, AttackSpec("ours", "membership/pair-reader", {}))
+OURS = AttackSpec("ours", "membership/pair-reader", {})
 ABSENT = {
     "LSTM dual encoder": "the paper's LSTM dual encoder was not published and none is trained here yet",
     "Transformer dual encoder": "the paper's Transformer dual encoder was not published and none is trained here yet",
@@ -122,9 +121,7 @@ class Figure4(Table):
             for spec in WINDOW_ATTACKS:
                 name = setting(spec.title, self.recipes[key].title)
                 rows.append(played(conditions, spec, game, deal, name, FIGURES, identity))
-                if not key.endswith(
-                    FOREIGN
-                ):  # of words that a table has not seen too many occur once: no tenth is theirs
+                if not key.endswith(FOREIGN):  # too many of the words that it has not seen occur once
                     series = f"{self.recipes[key].title} · {spec.title}"
                     rows += tenths(conditions, spec, game, deal, name, identity, series)
         return rows, study.notes("articles")
@@ -153,6 +150,7 @@ class Figure5(Table):
     encoders = by_size(("lsa-tfidf",), tuple(recipes), tuple(recipes))
     #: Sentences of each book, pairs in a run that stands for a book, runs asked about at most.
     amounts = by_size((20, 4, 400), (200, 50, 8_000), (None, 50, 20_000))
+    brief = by_size({"epochs": 2, "min_steps": 10}, {}, {})
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """Every encoder and attack on pairs and on books."""
@@ -162,6 +160,7 @@ class Figure5(Table):
         factory = Encoders(conditions, usual.fit(), recipes=self._recipes(conditions))
         studies = [Study(conditions, halves, factory) for halves in (usual, more)]
         levels = {"pair": 1, "book": run}
+        learned = AttackSpec("Algorithm 5, learned", "membership/learned-similarity", self.brief[conditions.size])
         rows: list[Row] = []
         for key in encoders:
             for level, pairs in levels.items():
@@ -170,7 +169,7 @@ class Figure5(Table):
                 identity = studies[0].identity(key)
                 if key == encoders[0]:
                     rows.append(text_row(setting(TEXTS_ALONE, level), conditions, deals[0], identity))
-                for spec in PAIR_ATTACKS:
+                for spec in (PLAIN, learned, OURS):
                     name = setting(spec.title, self.recipes[key].title, level)
                     series = f"{self.recipes[key].title}, {level} · {spec.title}"
                     if pairs == 1:
@@ -180,11 +179,11 @@ class Figure5(Table):
                     names = {**FIGURES, **{f"{KIND}/{tenth}": tenth for tenth in TENTHS}}
                     row = played(conditions, spec, game, deals[0], name, names, identity)
                     rows.append(replace(row, measure=partial(_with_tenths, row, series)))
-                for spec in (PLAIN, LEARNED):
+                for spec in (PLAIN, learned):
                     name = setting(spec.title, self.recipes[key].title, level, "half of the books labelled")
                     rows.append(played(conditions, spec, game, deals[1], name, FIGURES, studies[1].identity(key)))
         if not conditions.encoders:
-            absent = [(spec.title, model, level) for model in ABSENT for level in levels for spec in (PLAIN, LEARNED)]
+            absent = [(spec.title, model, level) for model in ABSENT for level in levels for spec in (PLAIN, learned)]
             rows += [refused(setting(*row), ABSENT[row[1]]) for row in absent]
         return rows, studies[0].notes("books")
 
@@ -202,10 +201,13 @@ def _of_tenth(game: ContextGame, deal: Callable[[], ContextDeal], number: int) -
     """The contexts of one tenth alone, on both sides: the attack has a threshold of its own there."""
     whole = deal()
     truth = whole.truth
-    rows = np.flatnonzero([name == TENTHS[number] for name in truth.parts[KIND]])
+    rows = np.flatnonzero([name == TENTHS[number] for name in truth.parts.get(KIND, ())])
     groups = None if truth.groups is None else [truth.groups[int(row)] for row in rows]
     by_text = None if truth.by_text is None else truth.by_text[rows]
-    knowledge = game.some_pairs(whole.knowledge, np.flatnonzero(whole.knowledge.tenths == number))
+    held = np.flatnonzero(whole.knowledge.tenths == number)
+    if not len(rows) or len(set(whole.knowledge.members[held].tolist())) < 2:
+        raise CannotMeasureError(f"too few contexts are in tenth {TENTHS[number]} by frequency")
+    knowledge = game.some_pairs(whole.knowledge, held)
     some = ContextTrials(truth.inside[rows], groups, by_text=by_text)
     return replace(whole, knowledge=knowledge, vectors=whole.vectors[rows], truth=some, rows=None)
 
