@@ -80,8 +80,8 @@ class ContextTrials(Trials):
 class Contexts:
     """Contexts of one side of an audit that may be asked about, before some are drawn.
 
-    ``tenths`` of each by the frequency of its words, ``texts`` are the rows of the side that they stand in, and
-    ``documents`` numbers of those that hold these.
+    ``tenths`` of each by the frequency of its words; ``texts`` and ``documents`` that they stand in, by number, those
+    of the adversary behind the targets.
     """
 
     inside: NDArray[np.bool_]
