@@ -52,3 +52,13 @@ def test_stored_vectors_are_not_encoded(run: Run, messages: Path, tmp_path: Path
     plan, said = planned(run, "--texts", messages, "--column", "text", "--vectors", tmp_path / "v.npy")
     assert plan["time"]["texts_to_encode"] == plan["time"]["trial_texts"] == 0
     assert "no text to encode" in said
+
+
+def test_a_question_about_training_is_planned_as_it_is_played(run: Run, messages: Path, tmp_path: Path) -> None:
+    learnt = tmp_path / "learnt.csv"
+    learnt.write_text("text\n" + "\n".join(f"Word{n} stood beside word{n + 1}. So did word{n + 2}." for n in range(60)))
+    asked = ("--texts", messages, "--column", "text", "--trained-on", learnt, "--game", "membership-pair")
+    plan, _ = planned(
+        run, *asked, "--encoder", "hashing", "--adversary", "insider", "--attack", "membership/pair-reader"
+    )
+    assert [cell["label"] for cell in plan["cells"]] == ["insider · membership/pair-reader"]

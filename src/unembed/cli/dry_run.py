@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from unembed.cli.output import Voice, table
@@ -15,7 +16,7 @@ from unembed.runner.checking import endpoint_of
 from unembed.runner.execute import wanted_queries
 from unembed.runner.forecast import Forecast, encoded_texts, forecast
 from unembed.runner.plan import Plan, ask, make_plan
-from unembed.runner.prepare import Sides, open_encoder, read_sides
+from unembed.runner.prepare import Sides, counting_learnt, open_encoder, read_sides, training_side
 from unembed.runner.references import takes_references
 from unembed.runner.spec import AuditSpec
 
@@ -23,6 +24,7 @@ from unembed.runner.spec import AuditSpec
 def plan_only(spec: AuditSpec, voice: Voice) -> int:
     """Show the plan; a plan without cells is the error it would be when run."""
     sides = read_sides(spec)
+    sides = counting_learnt(replace(sides, training=training_side(spec, sides)))
     endpoint = endpoint_of(spec)
     encoder = open_encoder(spec, sides) if endpoint is None else endpoint
     card = full_card(encoder) if endpoint is None else _unasked(endpoint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,6 +54,7 @@ def split_corpus(
     later: bool = False,
     attribute: str | None = None,
     max_targets: int | None = None,
+    whole: bool = False,
     seed: int = 0,
     threshold: float = THRESHOLD,
 ) -> Split:
@@ -66,6 +68,7 @@ def split_corpus(
         later: With ``time``: the adversary gets the later part instead.
         attribute: A column to be inferred later; groups are dealt so that its values occur on both sides.
         max_targets: Keeps a uniform sample of the targets, before near duplicates are looked for.
+        whole: With ``by``: the sample consists of whole groups, and is larger than asked for by part of one.
         seed: Of the random cut.
         threshold: The Jaccard index from which a text counts as a near duplicate.
     """
@@ -92,7 +95,11 @@ def split_corpus(
         usable, mask = _by_group(corpus, by, attribute, share, seed)
     rows = usable[~mask]
     if max_targets is not None and len(rows) > max_targets:
-        rows = np.sort(seeds.generator(seed, "corpora", "targets").choice(rows, size=max_targets, replace=False))
+        rng = seeds.generator(seed, "corpora", "targets")
+        if whole and by is not None:
+            rows = rows[whole_groups([_key(corpus.column(by)[row]) for row in rows], max_targets, rng)]
+        else:
+            rows = np.sort(rng.choice(rows, size=max_targets, replace=False))
     target = corpus.select(rows)
     adversary, leaks = remove_leaks(corpus.select(usable[mask]), target, threshold=threshold)
     if not len(adversary):
@@ -118,6 +125,20 @@ def split_corpus(
         leaks=leaks,
     )
     return Split(adversary, target, report)
+
+
+def whole_groups(values: Sequence[Hashable], count: int, rng: np.random.Generator) -> list[int]:
+    """The rows of whole groups, drawn at random until they are ``count`` or more, in their order."""
+    sizes = Counter(values)
+    order = list(sizes)
+    kept: set[Hashable] = set()
+    held = 0
+    for number in rng.permutation(len(order)):
+        if held >= count:
+            break
+        kept.add(order[number])
+        held += sizes[order[number]]
+    return [row for row, value in enumerate(values) if value in kept]
 
 
 def _values(corpus: Corpus, column: str) -> set[Hashable]:

@@ -14,6 +14,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+#: The column that says where a text stood among those that were read: neighbours are one apart.
+POSITION = "#position"
+
 
 @dataclass(frozen=True)
 class TrainingSide:

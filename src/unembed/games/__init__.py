@@ -20,6 +20,8 @@ GAMES: Registry[type[SomeGame]] = Registry(
         "presence": "unembed.games.presence:PresenceGame",
         "candidates": "unembed.games.candidates:CandidatesGame",
         "recovery": "unembed.games.recovery:RecoveryGame",
+        "membership-window": "unembed.games.membership_window:MembershipWindowGame",
+        "membership-pair": "unembed.games.membership_pair:MembershipPairGame",
         "membership-user": "unembed.games.membership_user:MembershipUserGame",
     },
     group="unembed.games",

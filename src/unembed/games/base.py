@@ -145,6 +145,8 @@ class Material:
     """Up to which character the encoder reads each target, where that is known and some are cut."""
     training: TrainingSide | None = None
     """Which texts the encoder itself learnt from, where that is known."""
+    known_groups: Sequence[object] | None = None
+    """Which of the adversary's own texts belong together, where that is known."""
     keep: Artifacts | None = None
     """Where models that a game trains are kept."""
     plain_target_vectors: Vectors | None = None

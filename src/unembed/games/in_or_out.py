@@ -6,6 +6,8 @@ Was this text stored, was it learnt from: half of the trials are. The headline i
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 
 from unembed.games.base import Detail, Scores, SliceScore
 from unembed.metrics.estimate import Estimate, Measure, estimates_of
-from unembed.metrics.roc import auc_estimate, negatives_needed, tpr_at_fpr_estimate
+from unembed.metrics.roc import auc_estimate, auc_within_estimate, negatives_needed, tpr_at_fpr_estimate
 from unembed.metrics.spread import FloatArray, Rates
 from unembed.seeds import generator
 
@@ -79,11 +81,12 @@ def figures(
 def curve(
     scores: FloatArray, inside: NDArray[np.bool_], groups: Sequence[object] | None, rng: np.random.Generator
 ) -> dict[str, Estimate]:
-    """The area under the curve, and the true positives at each of the rates."""
+    """The area under the curve, over all and within groups that hold both kinds, and true positives at the rates."""
     found = {"auc": auc_estimate(scores, inside, rng=rng, groups=groups)}
     for rate, name in RATES.items():
         found[name] = tpr_at_fpr_estimate(scores, inside, rate, rng=rng, groups=groups)
-    return found
+    within = None if groups is None else auc_within_estimate(scores, inside, groups)
+    return found if within is None else {**found, "auc_within_groups": within}
 
 
 def judged(truth: Trials, guess: InOrOutGuess, seed: int) -> Scores:
@@ -93,7 +96,7 @@ def judged(truth: Trials, guess: InOrOutGuess, seed: int) -> Scores:
         rng = generator(seed, "membership", "judge")
         slices = []
         for kind, names in truth.parts.items():
-            for name in dict.fromkeys(names):
+            for name in sorted(set(names), key=_in_order):
                 rows = np.flatnonzero([other == name for other in names])
                 groups = None if truth.groups is None else [truth.groups[int(row)] for row in rows]
                 advantage = advantage_of(guess[rows], truth.inside[rows], groups)
@@ -115,6 +118,12 @@ def unseen_rates(negatives: int, asked: str) -> list[str]:
 def advantage_of(guess: InOrOutGuess, inside: NDArray[np.bool_], groups: Sequence[object] | None) -> Estimate:
     """True positives minus false positives, for a part of the trials."""
     return estimates_of({"advantage": Measure(counts(guess.said, inside), _advantage)}, groups=groups)["advantage"]
+
+
+def _in_order(name: str) -> tuple[float, str]:
+    """Parts that begin with a number by that number, others behind them."""
+    number = re.match(r"\d+", name)
+    return (float(number[0]) if number else math.inf, name)
 
 
 def _two_shares(sums: FloatArray) -> tuple[FloatArray, FloatArray]:

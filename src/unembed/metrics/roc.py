@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unembed.metrics.estimate import LEVEL, Estimate, undefined, wilson
+from unembed.metrics.estimate import LEVEL, Estimate, mean, undefined, wilson
 from unembed.metrics.spread import FloatArray, IntArray
 
 ROUNDS = 400
@@ -73,6 +73,21 @@ def auc_estimate(
         return undefined(len(scores))
     value, drawn = resampled.values(lambda ranked, weights: ranked.area(weights), rng)
     return _estimate(value, drawn, min(resampled.positives, resampled.negatives), len(scores))
+
+
+def auc_within_estimate(
+    scores: NDArray[np.floating], truth: NDArray[np.bool_], groups: Sequence[object]
+) -> Estimate | None:
+    """The area under the curve of each group alone, averaged over the groups with both kinds; None where none has.
+
+    It says what scores tell apart where each group has a threshold of its own.
+    """
+    labels = np.unique(np.asarray([str(group) for group in groups]), return_inverse=True)[1]
+    areas = [
+        auc(scores[rows], truth[rows]) for rows in (labels == label for label in range(labels.max(initial=-1) + 1))
+    ]
+    known = [area for area in areas if not math.isnan(area)]
+    return mean(known) if known else None
 
 
 class _Ranked:

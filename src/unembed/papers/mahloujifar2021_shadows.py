@@ -34,6 +34,7 @@ NAMES: Names = {
     HEADLINE: "accuracy",
     "advantage": "advantage",
     "auc": "AUC",
+    "auc_within_groups": "AUC within a user",
     "found_at_1_percent_false_alarms": "TPR at 1 % FPR",
     "found_at_0.1_percent_false_alarms": "TPR at 0.1 % FPR",
 }

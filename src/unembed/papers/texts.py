@@ -13,7 +13,6 @@ Every near duplicate of a target is taken out of both adversaries' texts.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -22,7 +21,7 @@ import numpy as np
 from unembed.corpora.corpus import Corpus
 from unembed.corpora.duplicates import drop_duplicates, remove_leaks
 from unembed.corpora.paragraphs import Paragraphs, build_paragraphs, cut_into_sentences, keep_sentences
-from unembed.corpora.splits import split_corpus
+from unembed.corpora.splits import split_corpus, whole_groups
 from unembed.errors import DataError
 from unembed.papers.base import Conditions, by_size
 from unembed.papers.datasets import read
@@ -75,17 +74,7 @@ def sample_documents(corpus: Corpus, count: int | None, seed: int) -> Corpus:
     """Whole documents drawn at random until they hold ``count`` texts: paragraphs need neighbours."""
     if count is None or count >= len(corpus):
         return corpus
-    homes = corpus.column("document")
-    sizes = Counter(homes)
-    order = list(sizes)
-    kept: set[object] = set()
-    held = 0
-    for number in generator(seed, "documents").permutation(len(order)):
-        if held >= count:
-            break
-        kept.add(order[number])
-        held += sizes[order[number]]
-    return corpus.select([row for row, home in enumerate(homes) if home in kept])
+    return corpus.select(whole_groups(corpus.column("document"), count, generator(seed, "documents")))
 
 
 def song_texts(conditions: Conditions, amounts: Amounts) -> Texts:

@@ -61,6 +61,7 @@ FLOOR: Final[dict[str, str]] = {
     "prior": "guessing from what is common, without vectors",
     "shuffled": "the same attack on vectors that belong to other texts",
     "random": "the same attack on random vectors",
+    "texts": "reading the words of the texts, without asking the model",
     "without": "the same attack on the same texts without what is asked for",
 }
 

@@ -198,6 +198,7 @@ def _material(task: Task, ways: Ways) -> Material:
         adversary=adversary,
         seed=task.cell.deal_seed,
         groups=target.column(identity.group) if identity.group else None,
+        known_groups=known.columns.get(identity.group) if identity.group else None,
         encode_target=stored.behind(encode),
         encoder=_weights(task, work),
         lineup=_lineup(task, work, known, stored, held),

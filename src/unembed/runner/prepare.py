@@ -27,6 +27,7 @@ from unembed.games.columns import first_of_classes
 from unembed.games.threat import Adversary
 from unembed.results.schema import DataCard
 from unembed.runner.apart import safe_encoder
+from unembed.runner.learnt import learnt_from, opened, with_learnt
 from unembed.runner.spec import AuditSpec
 from unembed.runner.workspace import save_corpus, save_vectors, save_vectors_in_parts
 from unembed.seeds import generator, seed_for
@@ -108,8 +109,8 @@ def read_texts(spec: AuditSpec, given: Given | None = None) -> Texts:
                 "document or by text instead"
             )
     given = given or Given()
-    collection = given.collection or open_collection(wanted_of(spec))
-    corpus, facts = _with_learnt(spec, collection.corpus, dict(collection.facts))
+    collection = given.collection or opened(spec, wanted_of(spec))
+    corpus, facts = with_learnt(spec, collection)
     corpus, facts = _chunked(spec, corpus, facts)
     corpus, dropped = duplicates.drop_duplicates(corpus)
     facts["duplicates dropped"] = dropped.dropped
@@ -136,6 +137,7 @@ def split_sides(spec: AuditSpec, texts: Texts) -> Sides:
         time=spec.data.time,
         attribute=first_of_classes(spec.data.attributes, corpus, spec.params),
         max_targets=spec.max_targets,
+        whole=spec.asks_of_training,
         seed=seed_for(spec.seed, "split"),
     )
     target = split.target
@@ -223,29 +225,6 @@ def wanted_of(spec: AuditSpec) -> Wanted:
     )
 
 
-def _with_learnt(spec: AuditSpec, corpus: Corpus, facts: dict[str, Any]) -> tuple[Corpus, dict[str, Any]]:
-    """The collection with as many texts that the encoder learnt from, where a question is about those.
-
-    What was read as the collection is then what was held out; a text in both counts as learnt from, wherever it stands.
-    """
-    place = _learnt_from(spec)
-    if place is None or not spec.asks_of_training:
-        return corpus, facts
-    wanted = replace(place, columns=tuple(spec.columns), max_rows=len(corpus), seed=spec.seed, purpose="training")
-    learnt = open_collection(wanted).corpus
-    ids = [f"learnt from, {one}" for one in learnt.ids]
-    columns = {name: [*values, *learnt.column(name)] for name, values in corpus.columns.items() if name in spec.columns}
-    joined = Corpus([*corpus.texts, *learnt.texts], [*corpus.ids, *ids], columns, corpus.name)
-    return joined, {**facts, "joined by texts of the training side": len(learnt)}
-
-
-def _learnt_from(spec: AuditSpec) -> Wanted | None:
-    """Where the texts lie that the encoder learnt from, if a place of their own is named."""
-    if spec.training is not None:
-        return Wanted(spec.training.texts, spec.training.column)
-    return Wanted(spec.encoder.fit_on) if spec.encoder.fit_on else None
-
-
 def _chunked(spec: AuditSpec, corpus: Corpus, facts: dict[str, Any]) -> tuple[Corpus, dict[str, Any]]:
     """The corpus cut into chunks, where that was asked for."""
     size, overlap = spec.data.chunk, spec.data.chunk_overlap
@@ -297,9 +276,10 @@ def open_encoder(
 
 
 def learning_texts(spec: AuditSpec, sides: Sides) -> Sequence[str]:
-    """What an encoder that must be fitted learns from: a file of its own, or the collection."""
-    if spec.encoder.fit_on:
-        return open_collection(Wanted(spec.encoder.fit_on)).corpus.texts
+    """What an encoder that must be fitted learns from: a file of its own or what it is said to learn from, else all."""
+    place = learnt_from(spec)
+    if place is not None and (spec.training is None or _fitted_here(spec, sides)):
+        return open_collection(place).corpus.texts
     own = sides.known[OWNER].texts if OWNER in sides.known else ()
     return [*sides.known[INSIDE].texts, *own, *sides.target.texts]
 
@@ -307,12 +287,16 @@ def learning_texts(spec: AuditSpec, sides: Sides) -> Sequence[str]:
 def training_side(spec: AuditSpec, sides: Sides) -> TrainingSide | None:
     """Which texts the encoder learnt from: as the user says, or those it is fitted on here; None: nobody knows."""
     if spec.training is not None:
-        return TrainingSide.of(open_collection(Wanted(spec.training.texts, spec.training.column)).corpus.texts)
+        learnt = open_collection(Wanted(spec.training.texts, spec.training.column)).corpus
+        return TrainingSide.of(_chunked(spec, learnt, {})[0].texts)
+    return TrainingSide.of(learning_texts(spec, sides)) if _fitted_here(spec, sides) else None
+
+
+def _fitted_here(spec: AuditSpec, sides: Sides) -> bool:
+    """Whether the encoder learns in this audit."""
     if not sides.can_encode:
-        return None
-    if not must_be_fitted(sides.encoder or new_encoder(spec.encoder.name, spec.encoder.options)):
-        return None
-    return TrainingSide.of(learning_texts(spec, sides))
+        return False
+    return must_be_fitted(sides.encoder or new_encoder(spec.encoder.name, spec.encoder.options))
 
 
 def counting_learnt(sides: Sides) -> Sides:

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.games.base import Deal
+from unembed.games.contexts import Contexts
+from unembed.games.contexts import dealt as dealt_contexts
 from unembed.games.membership_user import UserColumns, dealt
 from unembed.shadows.signals import Asked
 
@@ -52,4 +54,28 @@ def _of_users(world: World) -> Deal[Any, Any]:
     return dealt(users, *sides[0], *sides[1])
 
 
-_MAKERS: dict[str, Callable[[World], Deal[Any, Any]]] = {"membership-user": _of_users}
+def _of_contexts(parts: int, units: str) -> Callable[[World], Deal[Any, Any]]:
+    """Contexts of so many parts: those of one that was learnt from are like each other."""
+
+    def made(world: World) -> Deal[Any, Any]:
+        rng = np.random.default_rng(11)
+        sides = []
+        for count in (600, 300):
+            inside = rng.permutation(np.arange(count) % 2 == 0)
+            vectors = rng.standard_normal((count, parts, 32))
+            if world != "blind":
+                vectors += inside[:, None, None] * rng.standard_normal((count, 1, 32))
+            vectors = spoiled(vectors) if world == "spoiled" else vectors
+            contexts = Contexts(inside, np.full(count, -1), np.arange(count), np.arange(count))
+            sides.append((contexts, vectors.reshape(count, -1).astype(np.float32)))
+        (known, held), (asked, own) = sides
+        return dealt_contexts(known, asked, held, own, parts=parts, words=None, queries=0, units=units, notes=())
+
+    return made
+
+
+_MAKERS: dict[str, Callable[[World], Deal[Any, Any]]] = {
+    "membership-user": _of_users,
+    "membership-window": _of_contexts(5, "windows"),
+    "membership-pair": _of_contexts(6, "runs of 3 pairs"),
+}
