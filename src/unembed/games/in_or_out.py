@@ -48,11 +48,15 @@ class InOrOutGuess:
 
 @dataclass(frozen=True)
 class Trials:
-    """For each trial whether its data were learnt from, whose they are, and which parts it counts in, by kind."""
+    """For each trial whether its data were learnt from, whose they are, and which parts it counts in, by kind.
+
+    ``repeated``: the same data were tried several times, each time on another model.
+    """
 
     inside: NDArray[np.bool_]
     groups: Sequence[object] | None = None
     parts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    repeated: bool = False
 
 
 def counts(said: FloatArray, inside: NDArray[np.bool_]) -> FloatArray:
@@ -65,6 +69,7 @@ def figures(
     inside: NDArray[np.bool_],
     groups: Sequence[object] | None,
     rng: np.random.Generator,
+    repeated: bool = False,
 ) -> dict[str, Estimate]:
     """Everything beside the headline; a rate that so few trials can't show is undefined, not 0."""
     parts = counts(guess.said, inside)
@@ -75,16 +80,20 @@ def figures(
         ),
         "advantage": Measure(parts, _advantage),
     }
-    return estimates_of(rates, groups=groups) | curve(guess.scores, inside, groups, rng)
+    return estimates_of(rates, groups=groups) | curve(guess.scores, inside, groups, rng, repeated)
 
 
 def curve(
-    scores: FloatArray, inside: NDArray[np.bool_], groups: Sequence[object] | None, rng: np.random.Generator
+    scores: FloatArray,
+    inside: NDArray[np.bool_],
+    groups: Sequence[object] | None,
+    rng: np.random.Generator,
+    repeated: bool = False,
 ) -> dict[str, Estimate]:
     """The area under the curve, over all and within groups that hold both kinds, and true positives at the rates."""
     found = {"auc": auc_estimate(scores, inside, rng=rng, groups=groups)}
     for rate, name in RATES.items():
-        found[name] = tpr_at_fpr_estimate(scores, inside, rate, rng=rng, groups=groups)
+        found[name] = tpr_at_fpr_estimate(scores, inside, rate, rng=rng, groups=groups, repeated=repeated)
     within = None if groups is None else auc_within_estimate(scores, inside, groups)
     return found if within is None else {**found, "auc_within_groups": within}
 
@@ -101,7 +110,7 @@ def judged(truth: Trials, guess: InOrOutGuess, seed: int) -> Scores:
                 groups = None if truth.groups is None else [truth.groups[int(row)] for row in rows]
                 advantage = advantage_of(guess[rows], truth.inside[rows], groups)
                 slices.append(SliceScore(kind, name, advantage, 0.0))
-        return Detail(figures(guess, truth.inside, truth.groups, rng), tuple(slices))
+        return Detail(figures(guess, truth.inside, truth.groups, rng, truth.repeated), tuple(slices))
 
     return Scores(counts(guess.said, truth.inside), halves, truth.groups, work_out)
 

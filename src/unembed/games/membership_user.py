@@ -119,7 +119,8 @@ def dealt(
         notes = (*notes, f"{int((~told).sum())} trials are left out: the model knows no word that was asked for")
     of_trial = np.repeat(kept, len(members))[told]
     names = {kind: [values[number] for number in of_trial] for kind, values in (parts or {}).items()}
-    truth = Trials(members[:, kept].T.ravel()[told], [users[number].name for number in of_trial], names)
+    whose = [users[number].name for number in of_trial]
+    truth = Trials(members[:, kept].T.ravel()[told], whose, names, repeated=True)
     negatives = int((~truth.inside).sum())
     return Deal(
         knowledge,
@@ -215,7 +216,8 @@ class MembershipUserGame(PlainGame):
             raise CannotMeasureError(f"{len(models)} shadow models are too few to rehearse with")
         asked = np.flatnonzero(np.isin(knowledge.models, held))
         whose = users_of(knowledge.vectors[asked], len(knowledge.users))
-        truth = Trials(knowledge.members[asked], [knowledge.users[int(user)].name for user in whose])
+        names = [knowledge.users[int(user)].name for user in whose]
+        truth = Trials(knowledge.members[asked], names, repeated=True)
         return some_models(knowledge, rest), knowledge.vectors[asked], truth
 
     def examples(self, truth: Trials, guess: InOrOutGuess, rows: Sequence[int]) -> list[Example]:

@@ -51,10 +51,15 @@ def tpr_at_fpr_estimate(
     *,
     rng: np.random.Generator,
     groups: Sequence[object] | None = None,
+    repeated: bool = False,
 ) -> Estimate:
-    """The true positives at a false-alarm rate with their interval; undefined where too few negatives can show it."""
+    """The true positives at a false-alarm rate with their interval; undefined where too few negatives can show it.
+
+    What belongs together counts once, unless it was tried ``repeated``ly on its own: then each trial may be a false
+    alarm, and only the interval follows from the groups.
+    """
     resampled = _Resampled(scores, truth, groups)
-    if resampled.negatives < negatives_needed(rate):
+    if (int((~truth).sum()) if repeated else resampled.negatives) < negatives_needed(rate):
         return undefined(len(scores), f"fewer than {negatives_needed(rate):,} negatives")
     value, drawn = resampled.values(lambda ranked, weights: ranked.at(rate, weights), rng)
     return _estimate(value, drawn, resampled.positives, len(scores))
