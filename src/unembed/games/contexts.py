@@ -200,7 +200,7 @@ def dealt(
         asked.inside,
         asked.documents.tolist(),
         {KIND: [TENTHS[tenth] for tenth in asked.tenths]} if told.all() else {},
-        None if words is None else by_words(words[0], known.inside, words[1]),
+        by_text=None if words is None else by_words(words[0], known.inside, words[1]),
     )
     return Deal(
         ContextKnowledge(known_vectors, known.inside, parts, known.documents, known.tenths),
