@@ -11,7 +11,7 @@ from unembed.papers.mahloujifar2021_shadows import SCALES, Study
 from unembed.shadows.compiled import Compiled
 
 
-@pytest.mark.parametrize(("name", "rows"), [("figure3", 9), ("figure4", 8), ("figure5", 2)])
+@pytest.mark.parametrize(("name", "rows"), [("figure3", 18), ("figure4", 8), ("figure5", 2)])
 def test_every_row_is_measured_on_invented_text(name, rows):
     found = EXPERIMENTS.get(f"mahloujifar2021/{name}")().run(Conditions(size="smoke", threads=1))
     assert not found.unmeasured
@@ -22,7 +22,7 @@ def test_every_row_is_measured_on_invented_text(name, rows):
 
 
 def study(share=1.0, proxy=None):
-    return Study(Conditions(size="smoke"), SCALES["smoke"], generate_messages(500, seed=0), proxy, share)
+    return Study(Conditions(size="smoke"), SCALES["smoke"], generate_messages(500, seed=0), proxy=proxy, share=share)
 
 
 def test_shadow_models_and_models_under_attack_share_no_mail_but_the_users():
@@ -53,7 +53,7 @@ def test_a_killed_run_trains_no_model_twice(tmp_path, monkeypatch):
     def counting(self, corpus, rows, seed):
         if len(trained) == 17:
             raise KeyboardInterrupt
-        trained.append(seed)
+        trained.append((seed, rows.tobytes()))
         return train(self, corpus, rows, seed)
 
     monkeypatch.setattr(Compiled, "train", counting)
@@ -61,9 +61,9 @@ def test_a_killed_run_trains_no_model_twice(tmp_path, monkeypatch):
     experiment = EXPERIMENTS.get("mahloujifar2021/figure3")()
     with pytest.raises(KeyboardInterrupt):
         experiment.run(conditions)
-    monkeypatch.setattr(Compiled, "train", lambda *a: trained.append(a[3]) or train(*a))
+    monkeypatch.setattr(Compiled, "train", lambda *a: trained.append((a[3], a[2].tobytes())) or train(*a))
     resumed = experiment.run(conditions)
-    assert len(trained) == len(set(trained)) == 30
+    assert len(trained) == len(set(trained)) == 60
     fresh = experiment.run(replace(conditions, folder=None))
     assert [(r.setting, r.metric, r.value) for r in resumed.rows] == [
         (r.setting, r.metric, r.value) for r in fresh.rows

@@ -1,7 +1,10 @@
 """Mahloujifar et al. 2021, Figures 3 to 5: whose mails were word vectors learnt from? (section 3)
 
-One set of models serves all users: each user's mails are in half of them, whatever the other users' are. Shadow models
-and models under attack draw their other mails from different halves of the corpus, as in the paper.
+One set of models serves all users: each user's mails are in half of them, whatever the other users' are. In the paper
+shadow models and models under attack draw their other mails from different halves of the corpus. Of the mails that are
+free to use a half is hardly larger than a sample: models of one half learn from much the same mails, and those of the
+other half differ from all of them alike. So Figure 3 is measured both ways: from halves, and with both sides drawing
+from all mails.
 """
 
 from __future__ import annotations
@@ -42,6 +45,8 @@ NAMES: Names = {
 FEWEST_WORDS = 5
 #: How far apart words may stand that are asked for, and for how many pairs per user.
 REACH = 5
+#: What rows are called where both sides draw from all mails.
+SHARED = "drawn from all mails"
 
 
 @dataclass(frozen=True)
@@ -72,14 +77,24 @@ SCALES = by_size(
 class Study:
     """The models of one figure, trained when the first row asks for them, and what they answer about every user."""
 
-    def __init__(self, conditions: Conditions, scale: Scale, mails: Corpus, proxy: Corpus | None, share: float) -> None:
-        self.conditions, self.scale, self.mails, self.proxy, self.share = conditions, scale, mails, proxy, share
+    def __init__(
+        self,
+        conditions: Conditions,
+        scale: Scale,
+        mails: Corpus,
+        *,
+        proxy: Corpus | None = None,
+        share: float = 1.0,
+        shared: bool = False,
+    ) -> None:
+        self.conditions, self.scale, self.mails, self.proxy = conditions, scale, mails, proxy
+        self.share, self.shared = share, shared
         self.tokens = TokenCorpus.of([*mails.texts, *([] if proxy is None else proxy.texts)])
         self.sizes = [size for size, users in scale.users.items() for _ in range(users)]
 
     @cached_property
     def trials(self) -> UserTrials:
-        """Users are random mails; the rest of the mails is halved."""
+        """Users are random mails; the rest of the mails is halved, unless both sides draw from all of it."""
         own = len(self.mails)
         rng = generator(self.conditions.seed, "users")
         long = np.flatnonzero(np.diff(self.tokens.starts)[:own] >= FEWEST_WORDS)
@@ -87,12 +102,16 @@ class Study:
         cuts = np.cumsum([0, *self.sizes])
         users = [np.sort(order[first:last]) for first, last in pairwise(cuts)]
         rest = rng.permutation(np.setdiff1d(np.arange(own), order[: cuts[-1]]))
-        half = len(rest) // 2
-        others = rest[half:] if self.proxy is None else np.arange(own, len(self.tokens))
+        if self.shared:
+            pool, others = rest, rest
+        else:
+            pool, others = rest[: len(rest) // 2], rest[len(rest) // 2 :]
+        if self.proxy is not None:
+            others = np.arange(own, len(self.tokens))
         return UserTrials(
             self.tokens,
             users,
-            rest[:half],
+            pool,
             others,
             size=self.scale.mails,
             shadows=max(self.scale.shadows),
@@ -128,11 +147,17 @@ class Study:
             "scale": vars(self.scale),
             "share": self.share,
             "reach": REACH,
+            **({"pool": SHARED} if self.shared else {}),
         }
+
+    @property
+    def drawn(self) -> list[str]:
+        """What rows say of where mails come from: nothing, where it is as in the paper."""
+        return [SHARED] if self.shared else []
 
     def row(self, spec: AttackSpec, size: int, shadows: int, *, over_share: bool = False) -> Row:
         """One attack on the users of one size: a point of a curve over the shadow models, or over what is used."""
-        who, part = mails_of(size), [f"{self.share:.0%} of them used"] if over_share else []
+        who, part = mails_of(size), [f"{self.share:.0%} of them used"] if over_share else self.drawn
         return played(
             self.conditions,
             spec,
@@ -142,13 +167,13 @@ class Study:
             NAMES,
             {**self.identity, "mails per user": size, "shadows": shadows},
             seeds=(spec.name, size, shadows),
-            series=setting(spec.title, who),
+            series=setting(spec.title, who, *([] if over_share else self.drawn)),
             x=self.share if over_share else float(shadows),
         )
 
     def texts_alone(self) -> Row:
         """Somebody who reads the mails and knows whose the shadow models hold, but asks no model: at chance."""
-        return Row("the mails alone, no model", self.identity, self._texts_alone)
+        return Row(setting("the mails alone, no model", *self.drawn), self.identity, self._texts_alone)
 
     def _texts_alone(self) -> list[Measured]:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -161,17 +186,21 @@ class Study:
         said = LogisticRegression().fit(seen[rows], of_shadows.ravel()).predict(seen)
         users = np.tile(np.arange(len(texts)), len(of_models)).tolist()
         right = mean((of_models == said).ravel(), groups=users)
-        return [Measured.of("the mails alone, no model", "accuracy", right, floor=0.5)]
+        return [Measured.of(setting("the mails alone, no model", *self.drawn), "accuracy", right, floor=0.5)]
 
     def notes(self) -> tuple[str, ...]:
         """Who is asked about, and what models learn from."""
         users = ", ".join(f"{count} with {mails_of(size)}" for size, count in self.scale.users.items())
-        beside = self.mails.name if self.proxy is None else self.proxy.name
+        here = f"{len(self.mails):,} of {self.mails.name}"
+        theirs = f"all {here}" if self.shared else f"one half of {here}"
+        if self.proxy is not None:
+            shadows = f"{len(self.proxy):,} of {self.proxy.name}"
+        else:
+            shadows = "the same" if self.shared else "the other half"
         return (
             f"users: {users}; every user is in half of the models",
-            f"{self.scale.mails:,} mails per model; {self.scale.models} models under attack draw theirs from one half "
-            f"of {len(self.mails):,} of {self.mails.name}, shadow models from "
-            + ("the other half" if self.proxy is None else f"{len(self.proxy):,} of {beside}"),
+            f"{self.scale.mails:,} mails per model; {self.scale.models} models under attack draw theirs from {theirs}, "
+            f"shadow models from {shadows}",
         )
 
 
@@ -183,9 +212,11 @@ class Figure3(Table):
     encoders = by_size(known, known, known)
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
-        """Both attacks on the same models."""
-        study = Study(conditions, SCALES[conditions.size], enron(conditions), None, 1.0)
-        return [*_over_shadows(study), study.texts_alone()], study.notes()
+        """Both attacks on the same models, first with mails of two halves, then of all mails."""
+        scale, mails = SCALES[conditions.size], enron(conditions)
+        studies = [Study(conditions, scale, mails, shared=shared) for shared in (False, True)]
+        rows = [row for study in studies for row in (*_over_shadows(study), study.texts_alone())]
+        return rows, [*studies[0].notes(), f"{SHARED}: {studies[1].notes()[1]}"]
 
 
 class Figure4(Table):
@@ -197,7 +228,7 @@ class Figure4(Table):
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
         """Both attacks on the models of Figure 3."""
-        study = Study(conditions, SCALES[conditions.size], enron(conditions), clinton(conditions), 1.0)
+        study = Study(conditions, SCALES[conditions.size], enron(conditions), proxy=clinton(conditions))
         return _over_shadows(study), study.notes()
 
 
@@ -209,14 +240,14 @@ class Figure5(Table):
     encoders = by_size(known, known, known)
 
     def rows(self, conditions: Conditions, encoders: Sequence[str]) -> tuple[list[Row], Sequence[str]]:
-        """Both attacks, half as many shadow models as in Figure 3; a user of one mail has no part."""
+        """Both attacks, half as many shadow models as in Figure 3, all mails; a user of one mail has no part."""
         scale = SCALES[conditions.size]
         users = {size: count for size, count in scale.users.items() if size > 1}
         fewer = replace(scale, users=users, shadows=(scale.shadows[-2],), models=max(6, scale.models // 2))
         mails = enron(conditions)
         rows: list[Row] = []
         for share in scale.shares:
-            study = Study(conditions, fewer, mails, None, share)
+            study = Study(conditions, fewer, mails, share=share, shared=True)
             for spec in (LASSO, OURS):
                 rows += [study.row(spec, size, fewer.shadows[0], over_share=True) for size in users]
         return rows, study.notes()
