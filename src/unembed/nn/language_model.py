@@ -222,8 +222,19 @@ class Reading:
     def __len__(self) -> int:
         return len(self.outputs)
 
-    def __getitem__(self, rows: IntArray | slice) -> Reading:
+    def __getitem__(self, rows: NDArray[np.int64] | NDArray[np.bool_] | slice) -> Reading:
         return Reading(self.outputs[rows], self.hidden[:, rows], self.cell[:, rows])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Reading]) -> Reading:
+        """Several, one below the other."""
+        import torch
+
+        return cls(
+            torch.cat([part.outputs for part in parts]),
+            torch.cat([part.hidden for part in parts], dim=1),
+            torch.cat([part.cell for part in parts], dim=1),
+        )
 
 
 def packed(sequences: Sequence[IntArray], device: torch.device) -> tuple[Any, torch.Tensor]:
