@@ -9,8 +9,9 @@ bits: 0 for the least likely text, log2 |R| for the likeliest. A text that the m
 any other, so its exposure passes t bits with a probability of 2^−t, and its mean is 1.44.
 
 Where R is too large to ask about every text, exposure is −log2 of the share of texts that are at least as likely, which
-a sample shows. A sample of n can't see beyond log2(n / 3.8 + 1) bits: there what is known is that bound, and the value
-is read from a skew-normal distribution fitted to the sample, as the paper does.
+a sample shows. A sample of n can't see beyond about log2(n / 3.7) bits: there what is known is that bound, and the
+value is read from a skew-normal distribution fitted to the sample, as the paper does. The interval of the share is the
+exact one (Clopper and Pearson): the shares that matter are so small that approximations miss them too often.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unembed.errors import CannotMeasureError
-from unembed.metrics.estimate import LEVEL, Estimate, normal_quantile, wilson
+from unembed.metrics.estimate import LEVEL, Estimate
 
 #: A skew-normal distribution is never more skew than this.
 MOST_SKEW = 0.99
@@ -47,19 +48,32 @@ def sampled_exposure(log_perplexity: float, drawn: NDArray[np.floating], most: f
     if not len(drawn):
         raise CannotMeasureError("no text of the format was drawn to hold the planted one against")
     passed = int((drawn <= log_perplexity).sum())
-    share = wilson(passed, len(drawn))
-    low = min(-math.log2(share.high), most)
+    fewest, largest = _share(passed, len(drawn))
+
+    def bits(others: float) -> float:
+        """Of a share of the others: the planted text is itself one of those at least as likely."""
+        return -math.log2(others + (1 - others) * 2.0**-most)
+
+    low = bits(largest)
     if passed:
-        value = min(-math.log2(share.value), most)
-        high = most if share.low <= 0 else min(-math.log2(share.low), most)
-        return Estimate(max(0.0, value), max(0.0, low), max(0.0, value, high), len(drawn), method=SAMPLED)
+        return Estimate(bits(passed / len(drawn)), low, bits(fewest), len(drawn), method=SAMPLED)
     value = min(max(extrapolated(log_perplexity, drawn), low), most)
     return Estimate(value, low, most, len(drawn), method=EXTRAPOLATED)
 
 
-def farthest_seen(drawn: int, level: float = LEVEL) -> float:
+def farthest_seen(drawn: int) -> float:
     """The exposure beyond which so many drawn texts show no more than that it lies beyond."""
-    return math.log2(drawn / normal_quantile(level) ** 2 + 1)
+    return -math.log2(_share(0, drawn)[1])
+
+
+def _share(passed: int, drawn: int) -> tuple[float, float]:
+    """The interval of Clopper and Pearson for a share."""
+    from scipy.special import betaincinv
+
+    tail = (1 - LEVEL) / 2
+    low = 0.0 if passed == 0 else float(betaincinv(passed, drawn - passed + 1, tail))
+    high = 1.0 if passed == drawn else float(betaincinv(passed + 1, drawn - passed, 1 - tail))
+    return low, high
 
 
 def extrapolated(log_perplexity: float, drawn: NDArray[np.floating]) -> float:

@@ -55,13 +55,13 @@ def test_the_interval_of_a_sample_holds_the_exact_exposure():
     rng = np.random.default_rng(1)
     everything = rng.gamma(8.0, size=200_000)
     held = []
-    for own in np.quantile(everything, [0.5, 0.1, 0.01, 0.001]):
+    for own in np.quantile(everything, [0.5, 0.1, 0.01, 0.001, 0.0001, 0.00002]):
         exact = exact_exposure(own, everything).value
         for _ in range(50):
             found = sampled_exposure(own, rng.choice(everything, 3000), math.log2(len(everything)))
             held.append(found.low <= exact <= found.high)
             assert found.method in (SAMPLED, EXTRAPOLATED)
-    assert np.mean(held) > 0.9
+    assert np.mean(held) > 0.94
 
 
 def test_beyond_the_sample_the_bound_is_said_and_the_value_read_from_a_fit():
@@ -78,7 +78,7 @@ def test_beyond_the_sample_the_bound_is_said_and_the_value_read_from_a_fit():
 
 def test_a_sample_without_spread_says_no_more_than_its_bound():
     found = sampled_exposure(1.0, np.full(50, 2.0), 20.0)
-    assert found.value == found.low == pytest.approx(farthest_seen(50))
+    assert found.value == found.low == pytest.approx(farthest_seen(50), abs=1e-3)
 
 
 @pytest.mark.parametrize("broken", [math.nan, math.inf])
