@@ -21,6 +21,7 @@ GAMES: Registry[type[SomeGame]] = Registry(
         "candidates": "unembed.games.candidates:CandidatesGame",
         "recovery": "unembed.games.recovery:RecoveryGame",
         "membership-user": "unembed.games.membership_user:MembershipUserGame",
+        "membership-model": "unembed.games.membership_model:MembershipModelGame",
     },
     group="unembed.games",
     check=check_game,

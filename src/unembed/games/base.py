@@ -149,6 +149,8 @@ class Material:
     """The vectors under attack before the secret map, where there is one: the challenger's truth."""
     plain_known_vectors: Vectors | None = None
     """What the adversary's own texts give before the secret map, where there is one."""
+    known_groups: Sequence[object] | None = None
+    """Which of the adversary's own texts belong together, where that is known."""
 
     def reading(self) -> Material:
         """The same with texts in the place of their vectors, for a yardstick: what it sees was never encoded."""

@@ -206,6 +206,7 @@ def _material(task: Task, ways: Ways) -> Material:
         keep=artifacts_in(work.parent),
         plain_target_vectors=None if plain is None else plain.side("target", target),
         plain_known_vectors=None if plain is None else plain.side(identity.known, known, rows),
+        known_groups=known.columns.get(identity.group or ""),
     )
     return material.reading() if Capability.TEXTS in adversary.capabilities else material
 
