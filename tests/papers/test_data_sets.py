@@ -42,6 +42,17 @@ REUTERS = """<!DOCTYPE lewis SYSTEM "lewis.dtd">
  Reuter
 &#3;</BODY></TEXT></REUTERS>"""
 POST = "From: nobody\nSubject: tin\n\nann writes:\n> old words\nTin is dear.\n-- \nAnn\n"
+MAIL = """From: Ann Nobody <Ann@Example.org>
+To: b@example.org
+Subject: tin
+
+Tin is dear.
+> old words
+
+-----Original Message-----
+From: b@example.org
+older words
+"""
 LONG_POST = "kettle " * 30
 SEQUENCE = "A" * 20 + "CCCCCCCCCCGTGTGTGTGT" + "T" * 20
 
@@ -137,6 +148,21 @@ ORIGINALS: dict[str, tuple[dict[str, str], list[dict[str, Any]]]] = {
             {"text": "Tin is dear.", "title": "tin", "category": "misc.tin", "group": "misc.tin"}
             | {"author": "6382b3cc8814"}
         ],
+    ),
+    "enron_emails": (
+        {
+            "raw/ham/ann-n/sent/1.": MAIL,
+            "raw/spam/BG/2004/08/2": "From: x@example.org\n\n> all of it quoted\n",
+            "raw/spam/BG/2004/08/3": "From: shop@example.org\n\nBuy tin.\n",
+        },
+        [
+            {"text": "Tin is dear.", "label": "ham", "sender": "ann@example.org"},
+            {"text": "Buy tin.", "label": "spam", "sender": "shop@example.org"},
+        ],
+    ),
+    "clinton_emails": (
+        {"Emails.csv": "Id,MetadataFrom,ExtractedBodyText\n1,\"Nobody, Ann\",Tin is dear.\n2,Pot,\n"},
+        [{"text": "Tin is dear.", "sender": "Nobody, Ann"}],
     ),
     "first_names": (
         {"names/male.txt": "Abe\n", "names/female.txt": "Zoe \n\n"},

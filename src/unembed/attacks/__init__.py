@@ -38,6 +38,7 @@ ATTACKS: Registry[type[SomeAttack]] = Registry(
         "recovery/procrustes": "unembed.attacks.recovery.procrustes:Procrustes",
         "recovery/unpaired": "unembed.attacks.recovery.unpaired:Unpaired",
         "membership/shadow-lasso": "unembed.attacks.membership.shadow_lasso:ShadowLasso",
+        "membership/shadow-likelihood": "unembed.attacks.membership.shadow_likelihood:ShadowLikelihood",
         "membership/shadow-classifier": "unembed.attacks.membership.shadow_classifier:ShadowClassifier",
         "membership/class-thresholds": "unembed.attacks.membership.class_thresholds:ClassThresholds",
         "membership/likelihood-ratio": "unembed.attacks.membership.likelihood_ratio:LikelihoodRatio",

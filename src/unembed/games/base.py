@@ -56,7 +56,8 @@ class GameFacts:
     ``private_params``, ``private_slices``: parameters, and kinds of slices, that hold words of the collection or names
     of people. They are masked in results.
     ``section``: the section of the report that shows its findings: words, people, keywords, word lists, classes,
-    numbers, secrets; none: they stand among the measurements alone.
+    numbers, secrets, training; none: they stand among the measurements alone.
+    ``learns_from``: what an adversary learns from, as counted in ``Deal.pairs``; none: pairs of text and vector.
     ``of_columns``: it asks about columns that the user names. ``set_by``: parameters that have an option of their own.
     ``default``: an audit asks it unless told otherwise. ``curve``: it is asked of fewer pairs too.
     ``with_references``: the question is asked of reference encoders too. It needs no queries then.
@@ -86,6 +87,7 @@ class GameFacts:
     set_by: tuple[tuple[str, str], ...] = ()
     default: bool = True
     curve: bool = False
+    learns_from: str | None = None
 
     @property
     def played_by(self) -> str:

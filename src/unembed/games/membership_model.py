@@ -146,6 +146,7 @@ class MembershipModelGame(PlainGame):
         evidence=("auc",),
         counts_hits=False,
         gravest="moderate",
+        section="training",
         of_columns=True,
         set_by=(("column", "--attribute"),),
         default=False,

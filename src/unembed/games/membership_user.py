@@ -166,16 +166,22 @@ class MembershipUserGame(PlainGame):
         evidence=("auc",),
         counts_hits=False,
         gravest="moderate",
+        section="training",
         default=False,
+        learns_from="shadow models",
     )
 
     shadows: int = 100
     reach: int = 5
-    architecture: Architecture = "skip-gram"
-    dimension: int = 80
-    passes: int = 20
-    min_count: int = 20
     users: int = 40
+    architecture: Architecture = "skip-gram"
+    dimension: int = 100
+    window: int = 5
+    negatives: int = 25
+    passes: int = 5
+    min_count: int = 5
+    sample: float = 1e-3
+    learning_rate: float = 0.05
 
     @staticmethod
     def claim(found: Figures) -> str:

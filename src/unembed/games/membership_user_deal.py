@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 #: Users of either side that a figure needs at least.
 FEWEST_USERS = 5
 NO_TRAINING = "not applicable: it is not known which texts the model learnt from (--trained-on names them)"
+#: Parameters of the game that say how the adversary trains.
+TRAINING = ("architecture", "dimension", "window", "negatives", "passes", "min_count", "sample", "learning_rate")
 #: Kinds of users that are told apart, by how many texts they have: up to so many.
 BANDS = ((1, "1"), (10, "2 to 10"), (100, "11 to 100"))
 
@@ -55,7 +57,7 @@ def deal_in_audit(game: MembershipUserGame, material: Material) -> Deal[UserKnow
     words = np.unique(np.concatenate([one.words for one in asked]))
     encoder = _table(material, corpus, words)
     unit = bool(np.allclose(np.linalg.norm(encoder.vectors, axis=1), 1, atol=1e-3))
-    settings = Settings(game.architecture, game.dimension, passes=game.passes, min_count=game.min_count)
+    settings = Settings(**{name: getattr(game, name) for name in TRAINING})
     samples = trials.shadow_samples
     tables = trained(Compiled(settings), corpus, samples.rows, trials.seeds("shadows"), keep=material.keep)
     answers = [[answered(_at_length_one(table) if unit else table, one) for one in asked] for table in tables]

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unembed.artifacts.keeping import Artifacts
 from unembed.games.base import Deal, IntArray
@@ -24,10 +23,7 @@ from unembed.seeds import seed_for
 from unembed.shadows.base import TokenCorpus, Trainer
 from unembed.shadows.keeping import Told, trained
 from unembed.shadows.sampling import Samples, draw_halves, draw_samples
-from unembed.shadows.signals import Asked, answered, asked_of, words_in_samples
-
-#: A word is asked for if at least this share of the adversary's models knows it.
-MOSTLY_KNOWN = 0.95
+from unembed.shadows.signals import Asked, Frequencies, answered, asked_of
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,6 @@ class UserTrials:
     share: float = 1.0
     again: bool = False
     seed: int = 0
-    names: Sequence[str] | None = None
 
     @cached_property
     def shadow_samples(self) -> Samples:
@@ -80,24 +75,22 @@ class UserTrials:
 
     def asked(self, min_count: int, reach: int) -> list[Asked]:
         """What is asked about each user: pairs of words that nearly all of the adversary's models know."""
-        known = words_in_samples(self.corpus, self.shadow_samples.rows, min_count) >= MOSTLY_KNOWN
-        return [asked_of(self.corpus, rows, known, reach) for rows in self.users]
+        frequencies = Frequencies.of(self.corpus, self.shadow_samples.rows, min_count)
+        return [asked_of(self.corpus, rows, frequencies, reach) for rows in self.users]
 
-    def deal(
+    def answers(
         self,
         trainer: Trainer,
         shadow_trainer: Trainer | None = None,
         *,
         min_count: int = 20,
         reach: int = 1,
-        parts: Mapping[str, Sequence[str]] | None = None,
         keep: Artifacts | None = None,
         jobs: int | None = None,
         told: Told | None = None,
-    ) -> Deal[UserKnowledge, Trials]:
-        """Train both sides and ask; a user of whom nothing can be asked is said in the notes, not scored as out."""
+    ) -> Answers:
+        """Train both sides and ask every model about every user."""
         asked = self.asked(min_count, reach)
-        columns = columns_of(asked, self.names)
         both = []
         for side, teacher, samples in (
             ("shadows", shadow_trainer or trainer, self.shadow_samples),
@@ -105,15 +98,38 @@ class UserTrials:
         ):
             tables = trained(teacher, self.corpus, samples.rows, self.seeds(side), keep=keep, jobs=jobs, told=told)
             both.append(by_user([[answered(table, one) for one in asked] for table in tables], len(asked)))
-        return dealt(columns, both[0], self.shadow_samples.members, both[1], self.samples.members, parts=parts)
+        return Answers(asked, *both)
+
+    def deal(
+        self, answers: Answers, users: Sequence[int] | None = None, parts: Mapping[str, Sequence[str]] | None = None
+    ) -> Deal[UserKnowledge, Trials]:
+        """The game about all users or some; of whom nothing can be asked is said in the notes, not scored as out."""
+        chosen = list(range(len(self.users)) if users is None else users)
+        return dealt(
+            columns_of([answers.asked[user] for user in chosen], chosen),
+            [answers.shadows[user] for user in chosen],
+            self.shadow_samples.members[:, chosen],
+            [answers.models[user] for user in chosen],
+            self.samples.members[:, chosen],
+            parts=parts,
+        )
 
 
-def columns_of(asked: Sequence[Asked], names: Sequence[str] | None = None) -> list[UserColumns]:
-    """What is asked about each user, with a name."""
-    names = names or [f"user {number}" for number in range(len(asked))]
-    return [UserColumns(name, one.width, one) for name, one in zip(names, asked, strict=True)]
+@dataclass(frozen=True)
+class Answers:
+    """What is asked about each user, and what the adversary's models and those under attack answer: a row per model."""
+
+    asked: Sequence[Asked]
+    shadows: Sequence[FloatArray]
+    models: Sequence[FloatArray]
 
 
-def by_user(answers: Sequence[Sequence[NDArray[np.float64]]], users: int) -> list[FloatArray]:
+def columns_of(asked: Sequence[Asked], numbers: Sequence[int] | None = None) -> list[UserColumns]:
+    """What is asked about each user, and the user's number as a name."""
+    known = range(len(asked)) if numbers is None else numbers
+    return [UserColumns(f"user {number}", one.width, one) for number, one in zip(known, asked, strict=True)]
+
+
+def by_user(answers: Sequence[Sequence[FloatArray]], users: int) -> list[FloatArray]:
     """What every model answers about every user, as a row per model for each user."""
     return [np.stack([of_model[user] for of_model in answers]) for user in range(users)]

@@ -9,6 +9,9 @@ import hashlib
 import html
 import re
 from collections.abc import Iterator, Sequence
+from email import message_from_bytes
+from email.policy import default
+from email.utils import parseaddr
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
@@ -25,6 +28,7 @@ Rows = Iterator[dict[str, Any]]
 
 SENTENCES_PER_NOVEL = 750
 POSTS_PER_WRITER, SHORTEST_POST, LONGEST_POST = 60, 30, 2_000
+LONGEST_MAIL = 4_000
 _ADULT = 18
 #: Groups that are one category, whatever stands behind the first dot.
 _BROAD = ("comp", "rec", "sci")
@@ -149,6 +153,28 @@ def newsgroup_post(path: Path) -> Rows:
         writer = hashlib.sha256(sender[1].strip().encode()).hexdigest()[:12] if sender else None
         about = whole if whole in _BROAD else group
         yield {"text": text, "title": title, "category": about, "group": group, "author": writer}
+
+
+def mail(path: Path) -> Rows:
+    """A mail with its header: the writer's own words, without what it quotes or passes on."""
+    held = message_from_bytes(path.read_bytes(), policy=default)
+    body = held.get_body(("plain",))
+    try:
+        text = "" if body is None else body.get_content()
+    except (LookupError, UnicodeError):  # a text encoding that nobody knows
+        text = ""
+    own = re.split(r"^\s*-{2,} ?(?:Original Message|Forwarded by)", text, maxsplit=1, flags=re.M)[0]
+    kept = "\n".join(line for line in own.splitlines() if not line.lstrip().startswith(">")).strip()
+    if kept:
+        label = "spam" if "spam" in path.parts else "ham"
+        yield {"text": kept[:LONGEST_MAIL], "label": label, "sender": parseaddr(str(held["from"] or ""))[1].lower()}
+
+
+def released_mails(path: Path) -> Rows:
+    """Mails as rows of a csv file; some have no body."""
+    for row in iter_rows(path, columns=["MetadataFrom", "ExtractedBodyText"]):
+        if text := (row["ExtractedBodyText"] or "").strip():
+            yield {"text": text[:LONGEST_MAIL], "sender": row["MetadataFrom"] or ""}
 
 
 def first_names(path: Path) -> Rows:

@@ -13,7 +13,7 @@ from unembed.report.parts import SampleView, sample_view
 from unembed.report.questions import section_of
 from unembed.report.sections import KINDS, Figure, Kind
 from unembed.report.words import Taxon, capability, taxa
-from unembed.results.schema import AdversaryCard, Finding, Run
+from unembed.results.schema import PAIRS, AdversaryCard, Finding, Run
 
 _LEADS = {
     "high": "These vectors give away much of what the texts say",
@@ -96,7 +96,7 @@ def _card(run: Run, kind: Kind, found: Sequence[Finding]) -> Card:
         badge(top),
         _figure(run, top),
         "",
-        f"{names.adversary(top.adversary)}, from {count(top.cost.pairs)} pairs of text and vector",
+        f"{names.adversary(top.adversary)}, from {count(top.cost.pairs)} {top.cost.learns_from}",
         easiest,
         more[:4],
         sample_view(shown) if shown is not None and any(shown.hits) else None,
@@ -154,15 +154,17 @@ def easiest(run: Run) -> Easiest | None:
 
 def _price(run: Run, card: AdversaryCard, best: Finding, own: Sequence[Finding]) -> list[tuple[str, str]]:
     cost, inside = best.cost, Capability.SHADOW_CORPUS in card.capabilities
+    own = [f for f in own if f.cost.learns_from == cost.learns_from]
     made = "" if inside else ", made of texts of their own that they had encoded"
-    pairs = f"{count(cost.pairs)} texts with their vectors{made}" if cost.pairs else "none"
+    held = "texts with their vectors" if cost.learns_from == PAIRS else cost.learns_from
+    pairs = f"{count(cost.pairs)} {held}{made}" if cost.pairs else "none"
     fewest = min((f.cost.pairs for f in own if f.curve), default=cost.pairs)
     if fewest < cost.pairs:
         pairs += f" ({count(fewest)} are enough for a leak to show)"
     threads = f", {run.environment.threads} threads" if cost.device == "cpu" else ""
     seconds = f"{duration(cost.fit_seconds + cost.run_seconds)} on {cost.device}{threads}"
     return [
-        ("Pairs", pairs),
+        ("Pairs" if cost.learns_from == PAIRS else "Learnt from", pairs),
         ("Queries", f"{count(cost.queries)} further texts encoded on purpose" if cost.queries else "none besides"),
         ("Computing", f"{seconds}, to attack {count(cost.targets)} vectors"),
         ("Money", _money(run, card, best)),

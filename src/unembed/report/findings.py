@@ -88,7 +88,7 @@ def against_floor(finding: Finding) -> str:
 def needed(finding: Finding) -> str:
     """What the adversary needed, in one line."""
     cost = finding.cost
-    parts = [f"{count(cost.pairs)} known pairs" if cost.pairs else "no known pairs"]
+    parts = [f"{count(cost.pairs) if cost.pairs else 'no'} {cost.learns_from}"]
     parts.append(f"{count(cost.queries)} queries" if cost.queries else "no queries")
     parts.append(f"{duration(cost.fit_seconds + cost.run_seconds)} on {cost.device}")
     return ", ".join(parts) + f", to attack {count(cost.targets)} vectors"

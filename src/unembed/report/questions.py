@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from unembed.report import charts, inferring, looking, reading
+from unembed.report import charts, inferring, learnt_from, looking, reading
 from unembed.report.curves import CurveView, curves
 from unembed.report.detection import would_have_found
 from unembed.report.findings import UNKNOWN, Names, badge, defended, full_strength, measured, needed, rank, tone
@@ -19,7 +19,12 @@ from unembed.report.words import STATUS_MEANING, words_of
 from unembed.results.schema import Finding, GameCard, Run
 
 #: The sections that games may name for their findings.
-SECTIONS: dict[str, Section] = {**reading.SECTIONS, **looking.SECTIONS, **inferring.SECTIONS}
+SECTIONS: dict[str, Section] = {
+    **reading.SECTIONS,
+    **looking.SECTIONS,
+    **inferring.SECTIONS,
+    **learnt_from.SECTIONS,
+}
 
 
 def section_of(finding: Finding) -> Section:

@@ -15,11 +15,12 @@ from unembed.report.parts import Bar, Ranking, other_kinds
 from unembed.results.schema import Finding, Run
 
 #: What an attacker does with vectors: the cards of page one, in the order of the harm.
-Kind = Literal["read", "look", "infer", "other"]
+Kind = Literal["read", "look", "infer", "training", "other"]
 KINDS: dict[Kind, str] = {
     "read": "Read the words",
     "look": "Look for a secret or a word",
     "infer": "Infer an attribute",
+    "training": "Tell what the model learnt from",
     "other": "Other questions",
 }
 

@@ -16,6 +16,8 @@ from unembed.results.identity import CellIdentity
 from unembed.strict import Strict
 
 SCHEMA_VERSION = 2
+#: What most adversaries learn from.
+PAIRS = "pairs of text and vector"
 
 
 def _null_is_nan(data: Any) -> Any:
@@ -47,7 +49,8 @@ class Cost(Strict):
     """What the adversary needed."""
 
     capabilities: list[str]
-    pairs: int = Field(description="texts with their vectors that the adversary held")
+    pairs: int = Field(description="texts with their vectors that the adversary held, or what ``learns_from`` says")
+    learns_from: str = Field(default=PAIRS, description="what the adversary learnt from, counted in ``pairs``")
     queries: int = Field(description="texts the adversary had encoded on purpose")
     targets: int = Field(description="vectors under attack")
     fit_seconds: float

@@ -24,7 +24,7 @@ from unembed.games.claims import claim_of
 from unembed.games.play import Play, play, status_of
 from unembed.games.threat import Adversary, Capability
 from unembed.results.identity import CellIdentity
-from unembed.results.schema import CellRecord, Cost, Detects, Finding, Floor, Sample, Slice, Trust
+from unembed.results.schema import PAIRS, CellRecord, Cost, Detects, Finding, Floor, Sample, Slice, Trust
 from unembed.runner.defended import Passage
 from unembed.runner.encoder_recipe import artifacts_in, encoder_of_run
 from unembed.runner.lineup import make_lineup
@@ -300,6 +300,7 @@ def _finding(
         cost=Cost(
             capabilities=sorted(c.value for c in facts.requires),
             pairs=deal.pairs,
+            learns_from=game.facts.learns_from or PAIRS,
             queries=played.queries,
             targets=int(deal.vectors.shape[0]),
             fit_seconds=played.fit_seconds,

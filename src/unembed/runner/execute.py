@@ -32,6 +32,7 @@ from unembed.runner.prepare import (
     Given,
     Progress,
     Sides,
+    counting_learnt,
     encode_queries,
     encode_sides,
     identify,
@@ -39,7 +40,6 @@ from unembed.runner.prepare import (
     read_texts,
     split_sides,
     training_side,
-    with_training,
 )
 from unembed.runner.references import open_references, play_references, with_references
 from unembed.runner.spec import AuditSpec
@@ -120,6 +120,7 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
         sides = check_agreement(sides, encoder, spec.seed)
         key = card.cache_key("document") or key
     white_box = is_white_box(inside(encoder))
+    sides = replace(sides, training=training_side(spec, sides))
     asked = ask(spec, sides)
     plan = make_plan(spec, sides, asked, card, key, white_box=white_box)
     if not plan.cells:
@@ -129,9 +130,8 @@ def _measured(spec: AuditSpec, sides: Sides, folder: RunFolder, progress: Progre
     work = folder.work / _work_name(spec, sides, key)
     save_recipe(spec, sides, encoder, work)
     hand_over_saved(spec, work)
-    training = training_side(spec, sides)
     sides, encoded = remove_vector_twins(sides, encoder, key, folder.path, work, progress)
-    sides = with_training(with_coverage(sides, encoder), training)
+    sides = counting_learnt(with_coverage(sides, encoder))
     plan = make_plan(spec, sides, asked, card, key, white_box=white_box)
     references = open_references(spec, sides, plan.cells, key, artifacts)
     results = {c.key: r for c in plan.cells if (r := folder.finished(c)) and _reusable(r, spec)}

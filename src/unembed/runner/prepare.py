@@ -315,8 +315,9 @@ def training_side(spec: AuditSpec, sides: Sides) -> TrainingSide | None:
     return TrainingSide.of(learning_texts(spec, sides))
 
 
-def with_training(sides: Sides, training: TrainingSide | None) -> Sides:
-    """The sides with what the encoder learnt from, counted on their cards."""
+def counting_learnt(sides: Sides) -> Sides:
+    """The sides with how many of their texts the encoder learnt from on their cards, where that is known."""
+    training = sides.training
     if training is None:
         return sides
     texts = {"target": sides.target.texts, "adversary": sides.known[INSIDE].texts}
@@ -325,7 +326,7 @@ def with_training(sides: Sides, training: TrainingSide | None) -> Sides:
         card.model_copy(update={"facts": {**card.facts, LEARNT: learnt[card.role]}}) if card.role in learnt else card
         for card in sides.cards
     ]
-    return replace(sides, cards=cards, training=training)
+    return replace(sides, cards=cards)
 
 
 def behind_cache(spec: AuditSpec, encoder: Encoder) -> Encoder:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,10 +48,11 @@ class Batched:
     def train_many(self, corpus: TokenCorpus, samples: Sequence[IntArray], seeds: Sequence[int]) -> list[WordTable]:
         """A model of each sample of texts."""
         tables: list[WordTable] = []
-        for start in range(0, len(samples), self.most):
-            some = samples[start : start + self.most]
-            plans = [plan_for(corpus, rows, self.settings) for rows in some]
-            tables += trained_together(plans, self.settings, seeds[start : start + self.most], self.device)
+        with ThreadPoolExecutor() as pool:
+            for start in range(0, len(samples), self.most):
+                some = samples[start : start + self.most]
+                plans = list(pool.map(lambda rows: plan_for(corpus, rows, self.settings), some))
+                tables += trained_together(plans, self.settings, seeds[start : start + self.most], self.device)
         return tables
 
 

@@ -4,10 +4,6 @@ A program's steps come one after another, as in the compiled trainer, so a seed 
 trained beside it. What keeps the memory busy is the number of models. Random numbers are those of ``shadows.walk``.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import triton
 import triton.language as tl
 
@@ -17,7 +13,7 @@ NEGATIVE = tl.constexpr(3)
 
 
 @triton.jit
-def mixed(x: Any) -> Any:
+def mixed(x):
     """A 32-bit hash (Ellis' lowbias32)."""
     x = x ^ (x >> 16)
     x = x * 0x7FEB352D
@@ -27,16 +23,16 @@ def mixed(x: Any) -> Any:
 
 
 @triton.jit
-def drawn(key: Any, place: Any, purpose: Any) -> Any:
+def drawn(key, place, purpose):
     """32 random bits for one purpose at one place of one pass."""
     return mixed(mixed(place.to(tl.uint32) ^ key) + purpose.to(tl.uint32) * 0x9E3779B9)
 
 
 @triton.jit
 def thin(
-    tokens: Any, begins: Any, ends: Any, origins: Any, model_of: Any, skip: Any, first_row: Any, keys: Any,
-    kept: Any, counts: Any, block: tl.constexpr,
-) -> None:  # fmt: skip
+    tokens, begins, ends, origins, model_of, skip, first_row, keys,
+    kept, counts, block: tl.constexpr,
+):  # fmt: skip
     """Skip frequent words of one text for this pass; the others move together to the front of its place in ``kept``."""
     text = tl.program_id(0)
     model = tl.load(model_of + text)
@@ -58,7 +54,7 @@ def thin(
 
 
 @triton.jit
-def pull(score: Any, label: Any, alpha: Any) -> Any:
+def pull(score, label, alpha):
     """The gradient of the logistic loss times the learning rate; none where the score is beyond the largest."""
     gradient = (label - 1.0 / (1.0 + tl.exp(-score))) * alpha
     return tl.where((score < 6.0) & (score > -6.0), gradient, 0.0)
@@ -66,11 +62,11 @@ def pull(score: Any, label: Any, alpha: Any) -> Any:
 
 @triton.jit
 def walk(
-    kept: Any, counts: Any, begins: Any, first_text: Any, origins: Any, first_row: Any, noise: Any, keys: Any,
-    inner: Any, outer: Any, sizes: Any, rate: Any, last_rate: Any, turn: Any,
+    kept, counts, begins, first_text, origins, first_row, noise, keys,
+    inner, outer, sizes, rate, last_rate, turn,
     passes: tl.constexpr, window: tl.constexpr, negatives: tl.constexpr, entries: tl.constexpr,
     dimension: tl.constexpr, width: tl.constexpr, slots: tl.constexpr, skip_gram: tl.constexpr,
-) -> None:  # fmt: skip
+):  # fmt: skip
     """One pass of one model over all its texts."""
     model = tl.program_id(0)
     origin = tl.load(origins + model)

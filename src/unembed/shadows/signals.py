@@ -16,19 +16,41 @@ from numpy.typing import NDArray
 from unembed.shadows.base import IntArray, TokenCorpus, WordTable
 
 FloatArray = NDArray[np.float64]
-#: Pairs asked about one user at most, unless told otherwise.
-MOST_ASKED = 20_000
+#: Pairs asked about one user at most.
+MOST_ASKED = 5_000
+#: A word is asked for if at least this share of the adversary's models knows it.
+MOSTLY_KNOWN = 0.95
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """How often each word of the vocabulary stands in a model's texts, on average, and how many models know it."""
+
+    counts: FloatArray
+    known: FloatArray
+
+    @classmethod
+    def of(cls, corpus: TokenCorpus, samples: Sequence[IntArray], min_count: int) -> Frequencies:
+        """Over the texts of each model; a word that is rarer than ``min_count`` there is not learnt."""
+        counts, known = np.zeros(len(corpus.vocabulary)), np.zeros(len(corpus.vocabulary))
+        for rows in samples:
+            here = np.bincount(corpus.some(rows)[0], minlength=len(counts))
+            counts += here
+            known += here >= min_count
+        return cls(counts / max(1, len(samples)), known / max(1, len(samples)))
 
 
 @dataclass(frozen=True)
 class Asked:
     """The words of a user's data, and the pairs of them whose distance is asked for.
 
-    ``words`` are numbers of the corpus' vocabulary, ``pairs`` are rows of ``words``; ``gaps`` says how far apart the
-    two stand at the nearest (1: side by side), ``times`` how often they do within reach of each other.
+    ``words`` are numbers of the corpus' vocabulary, ``counts`` how often each stands in a shadow model's texts;
+    ``pairs`` are rows of ``words``; ``gaps`` says how far apart the two stand at the nearest (1: side by side),
+    ``times`` how often they do within reach of each other.
     """
 
     words: IntArray
+    counts: FloatArray
     pairs: IntArray
     gaps: IntArray
     times: IntArray
@@ -39,22 +61,15 @@ class Asked:
         return len(self.pairs) + len(self.words)
 
 
-def words_in_samples(corpus: TokenCorpus, samples: Sequence[IntArray], min_count: int) -> NDArray[np.float64]:
-    """For each word of the vocabulary the share of the samples in which it is frequent enough to be learnt."""
-    share = np.zeros(len(corpus.vocabulary))
-    for rows in samples:
-        share += np.bincount(corpus.some(rows)[0], minlength=len(share)) >= min_count
-    return share / max(1, len(samples))
-
-
 def asked_of(
-    corpus: TokenCorpus, rows: IntArray, known: NDArray[np.bool_], reach: int = 1, most: int = MOST_ASKED
+    corpus: TokenCorpus, rows: IntArray, frequencies: Frequencies, reach: int = 1, most: int = MOST_ASKED
 ) -> Asked:
-    """Every two different words that stand at most ``reach`` apart in a text; unknown words are passed over.
+    """Every two different words that stand at most ``reach`` apart in a text.
 
-    ``known`` says of each word of the vocabulary whether it may be asked for: a word that no shadow model knows tells
-    nothing. Of more than ``most`` pairs the nearest are kept, among equals those that stand there most often.
+    Words that few shadow models know are passed over, as they are when vectors are trained. Of more than ``most`` pairs
+    the nearest are kept, among equals those that stand there most often.
     """
+    known = frequencies.known >= MOSTLY_KNOWN
     found: dict[tuple[int, int], tuple[int, int]] = {}
     for row in rows:
         numbers = corpus.text(int(row))
@@ -69,7 +84,8 @@ def asked_of(
     seen = np.array(list(found.values()), dtype=np.int64).reshape(-1, 2)
     order = np.lexsort((-seen[:, 1], seen[:, 0]))[:most]
     words = np.unique(pairs[order])
-    return Asked(words, np.searchsorted(words, pairs[order]), seen[order, 0], seen[order, 1])
+    placed = np.searchsorted(words, pairs[order])
+    return Asked(words, frequencies.counts[words], placed, seen[order, 0], seen[order, 1])
 
 
 def answered(table: WordTable, asked: Asked) -> FloatArray:
@@ -78,6 +94,5 @@ def answered(table: WordTable, asked: Asked) -> FloatArray:
     vectors = np.full((len(rows), table.vectors.shape[1]), np.nan, dtype=np.float32)
     vectors[rows >= 0] = table.vectors[rows[rows >= 0]]
     apart = vectors[asked.pairs[:, 0]] - vectors[asked.pairs[:, 1]]
-    return np.concatenate([np.sqrt(np.einsum("ij,ij->i", apart, apart)), np.linalg.norm(vectors, axis=1)]).astype(
-        np.float64
-    )
+    squares = np.concatenate([np.einsum("ij,ij->i", apart, apart), np.einsum("ij,ij->i", vectors, vectors)])
+    return np.asarray(np.sqrt(squares, dtype=np.float64))

@@ -39,7 +39,9 @@ def _of_users(world: World, asked: Mapping[str, object]) -> Deal[Any, Any]:
     """Thirty users, forty shadow models: words of a user's data stand closer in models that learnt from them."""
     rng = np.random.default_rng(7)
     words, pairs = 12, np.stack([np.arange(11), np.arange(1, 12)], axis=1)
-    of_words = Asked(np.arange(words), pairs, np.ones(11, dtype=np.int64), np.ones(11, dtype=np.int64))
+    of_words = Asked(
+        np.arange(words), np.full(words, 30.0), pairs, np.ones(11, dtype=np.int64), np.ones(11, dtype=np.int64)
+    )
     users = [UserColumns(f"user {number}", of_words.width, of_words) for number in range(30)]
     sides = []
     for models in (40, 10):

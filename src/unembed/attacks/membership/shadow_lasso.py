@@ -20,6 +20,7 @@ from unembed.games.membership_user import UserColumns, UserKnowledge, answers_in
 from unembed.games.threat import Capability
 from unembed.metrics.spread import FloatArray
 from unembed.params import Parametrised
+from unembed.shadows.signals import Asked
 
 
 class ShadowLasso(Parametrised):
@@ -61,11 +62,16 @@ class ShadowLasso(Parametrised):
         return said_above_zero(scores)
 
 
-def adjacent(user: UserColumns) -> IntArray:
-    """The distances of words that stand side by side."""
+def asked_about(user: UserColumns) -> Asked:
+    """The pairs of words that models were asked for about a user."""
     if user.asked is None:
         raise CannotMeasureError("the model was not asked for distances of words: this attack has nothing to read")
-    return np.flatnonzero(user.asked.gaps == 1)
+    return user.asked
+
+
+def adjacent(user: UserColumns) -> IntArray:
+    """The distances of words that stand side by side."""
+    return np.flatnonzero(asked_about(user).gaps == 1)
 
 
 def said_above_zero(scores: FloatArray) -> InOrOutGuess:
