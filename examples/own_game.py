@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 
 from unembed.corpora.corpus import Corpus
 from unembed.games.attribute import AttributeGame
-from unembed.games.base import Deal, Example, GameFacts, Material, Scores
+from unembed.games.base import Deal, Example, Material, Scores
 from unembed.games.claims import Figures
+from unembed.games.facts import GameFacts
 from unembed.games.threat import Adversary
 from unembed.params import Parametrised
 from unembed.runner.execute import audit

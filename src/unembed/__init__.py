@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from unembed.api.defending import Defense, Frontier, defend, load_defense
     from unembed.api.estimators import ArrayAttack, attack, measure
     from unembed.api.opening import encoder, open_collection
+    from unembed.api.planting import Canaries, Exposures, canaries, exposure
     from unembed.api.run import Chart, Gate, Run, load_run
     from unembed.collections.base import Collection
     from unembed.errors import UnembedError, UnembedWarning
@@ -32,6 +33,10 @@ _WHERE = {
     "encoder": "unembed.api.opening",
     "open_collection": "unembed.api.opening",
     "available": "unembed.api.catalogue",
+    "canaries": "unembed.api.planting",
+    "exposure": "unembed.api.planting",
+    "Canaries": "unembed.api.planting",
+    "Exposures": "unembed.api.planting",
     "load_run": "unembed.api.run",
     "Run": "unembed.api.run",
     "Defense": "unembed.api.defending",
@@ -48,9 +53,11 @@ _WHERE = {
 
 __all__ = [
     "ArrayAttack",
+    "Canaries",
     "Chart",
     "Collection",
     "Defense",
+    "Exposures",
     "Finding",
     "Frontier",
     "Gate",
@@ -62,8 +69,10 @@ __all__ = [
     "attack",
     "audit",
     "available",
+    "canaries",
     "defend",
     "encoder",
+    "exposure",
     "load_defense",
     "load_run",
     "measure",

@@ -216,3 +216,22 @@ def test_texts_become_templates_with_every_copy_of_the_secret_taken_out():
     found = templates_in(["from 2001-02-03, I repeat 2001-02-03!", "nothing", "2001-02-30"], pattern)
     assert found == [("from ", ", I repeat ", "!")]
     assert fill(found[0], "X") == "from X, I repeat X!"
+
+
+@pytest.mark.parametrize(
+    ("format", "size"),
+    [
+        ("the code is {a:digits2}-{b:[xy]2}", 400),
+        ("{a:letters1-2}!", 26 + 26**2),
+        ("{a:one(red|green)} {n:7..12}", 12),
+        ("{n:0995..1204}", 210),
+        ("{d:date(%d.%m.%Y, 2000..2001)}", 731),
+        ("{d:date(%m/%y, 2000..2001)}", 24),
+        ("{n:digits3}{check:luhn}", 1000),
+    ],
+)
+def test_every_secret_of_a_format_is_told_once_and_counted(format, size):
+    pattern = parse_pattern(format)
+    every = list(pattern.every())
+    assert pattern.size == len(every) == len(set(every)) == size
+    assert set(pattern.generate(50, rng("every")).texts) <= set(every)

@@ -192,3 +192,26 @@ def test_the_how_to_of_defenses_names_all_of_them_with_their_parameters() -> Non
     for defense in built_in:
         for parameter in set(DEFENSES.get(defense).param_names()) - {"seed"}:
             assert f"`{parameter}`" in rows[defense], f"{defense}: {parameter}"
+
+
+def test_the_how_to_of_canaries_runs_on_a_model_of_transformers() -> None:
+    import torch
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+    from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+    letters = {c: i for i, c in enumerate(["<pad>", *"0123456789 abcdefghijklmnopqrstuvwxyz"])}
+    plain = Tokenizer(models.WordLevel(letters, unk_token="<pad>"))
+    plain.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
+    torch.manual_seed(0)
+    config = GPT2Config(vocab_size=len(letters), n_layer=1, n_head=1, n_embd=8, n_positions=64)
+    seen: dict[str, object] = {
+        "training_texts": [],
+        "tokenizer": PreTrainedTokenizerFast(tokenizer_object=plain, pad_token="<pad>"),
+        "model": GPT2LMHeadModel(config).eval(),
+    }
+    for where, code in blocks("python"):
+        if where.startswith("docs/how-to/canaries.md"):
+            exec(compile(code, where, "exec"), seen)
+    assert len(seen["training_texts"]) == 1 + 4 + 16 + 64  # type: ignore[arg-type]
+    assert list(seen["frame"]["times"]) == [0, 1, 4, 16, 64]  # type: ignore[index]
+    assert seen["frame"]["bits"].max() < 15, "a model that has learnt nothing tells nothing"  # type: ignore[index]

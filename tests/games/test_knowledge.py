@@ -59,7 +59,11 @@ def _told_otherwise(material, seed, *, listed=False):
     return dataclasses.replace(material, target=other, encode_target=material.encode, plain_target_vectors=moved)
 
 
-@pytest.mark.parametrize("name", sorted(GAMES))
+#: Games whose adversaries hold the texts asked about: their truth is what a model learnt from, not what the texts are.
+ABOUT_TRAINING = {name for name in GAMES if GAMES.get(name).facts.section == "training"}
+
+
+@pytest.mark.parametrize("name", sorted(set(GAMES) - ABOUT_TRAINING))
 @pytest.mark.parametrize("who", ["insider", "outsider"])
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=2, deadline=None)

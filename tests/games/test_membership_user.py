@@ -117,7 +117,7 @@ class TestDeal:
         deal = self.of([np.ones((12, 2))], [answers])
         assert len(deal.truth.inside) == 3
         assert any("1 trials are left out" in note for note in deal.notes)
-        with pytest.raises(CannotMeasureError, match="knows a word"):
+        with pytest.raises(CannotMeasureError, match="answers anything"):
             self.of([np.ones((12, 2))], [np.full((4, 2), np.nan)])
 
     def test_rates_that_so_few_trials_can_not_show_are_not_zero(self):
@@ -171,6 +171,19 @@ class TestAudit:
         assert len(deal.truth.inside) == 12
         attack = ATTACKS.get("membership/shadow-likelihood")().fit(deal.knowledge)
         assert self.GAME.judge(deal.truth, attack.run(deal.vectors), 0).secondary["auc"].value > 0.7
+
+    def test_what_is_dealt_does_not_say_whose_texts_were_learnt_from(self):
+        from dataclasses import replace
+
+        told = audited()
+        others = [text for text in told.target.texts if not told.training.holds([text])[0]]
+        other = replace(told, training=TrainingSide.of([*others, *told.known.texts]))
+        one, another = self.GAME.deal(told), self.GAME.deal(other)
+        assert one.truth.inside.tolist() == (~another.truth.inside).tolist()
+        assert np.array_equal(one.vectors, another.vectors)
+        for field in ("vectors", "members", "models"):
+            assert np.array_equal(getattr(one.knowledge, field), getattr(another.knowledge, field))
+        assert [user.name for user in one.knowledge.users] == [user.name for user in another.knowledge.users]
 
     def test_too_few_users_of_one_side_are_named_with_their_number(self):
         with pytest.raises(CannotMeasureError, match="10 users whose texts the model learnt from and 2"):

@@ -78,7 +78,7 @@ ORIGINALS: dict[str, tuple[dict[str, str], list[dict[str, Any]]]] = {
             "blogs/8.male.15.Student.Leo.xml": "".join(f"<post>{n} {LONG_POST}</post>" for n in range(61)),
         },
         [
-            {"text": f"{n} {LONG_POST}& tea", "user_id": "7902699be42c"}
+            {"text": f"{n} {LONG_POST}& tea", "user_id": "7902699be42c", "industry": "Arts"}
             for n in range(originals.POSTS_PER_WRITER)
         ],
     ),
@@ -144,7 +144,10 @@ ORIGINALS: dict[str, tuple[dict[str, str], list[dict[str, Any]]]] = {
     ),
     "news_20newsgroups": (
         {f"20news-bydate-{'test' if n < 7_532 else 'train'}/misc.tin/{n}": POST for n in range(18_846)},
-        [{"text": "Tin is dear.", "title": "tin", "category": "misc.tin"}],
+        [
+            {"text": "Tin is dear.", "title": "tin", "category": "misc.tin", "group": "misc.tin"}
+            | {"author": "6382b3cc8814"}
+        ],
     ),
     "enron_emails": (
         {
@@ -236,7 +239,7 @@ def test_the_list_says_what_is_here_and_what_is_not(tmp_path: Path, capsys: pyte
     told = {each["name"]: each for each in json.loads(out)}
     assert set(told) == {"first_names", "news_20newsgroups", "news_reuters21578", "wikipedia_sentences"}
     assert told["first_names"]["here"]["rows"] == 2
-    assert told["news_20newsgroups"]["here"]["missing"] == ["text", "title", "category"]
+    assert told["news_20newsgroups"]["here"]["missing"] == ["text", "title", "category", "group", "author"]
     assert told["wikipedia_sentences"]["here"] is None
     assert "unembed data make wikipedia_sentences --from FOLDER" in shown
     assert "it lacks the columns text" in shown

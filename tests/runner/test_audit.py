@@ -118,7 +118,26 @@ def test_what_was_left_out_is_listed_with_the_missing_capability(place):
     spec = spec_for(place, adversaries=["outsider", "insider"], external={"rows": 200})
     run, _ = audit(spec)
     assert [s for s in run.skipped if s.what == "attribute/portfolio" and s.missing == ["labels"]]
-    assert {s.what for s in run.skipped} >= {"pattern", "membership", "fingerprint"}
+    reasons = {s.what: s.reason for s in run.skipped}
+    assert {"pattern", "fingerprint"} <= set(reasons)
+    learnt = ("membership-user", "membership-window", "membership-pair", "membership-model")
+    assert {reasons[game] for game in learnt} == {"not among the games of this audit"}
+
+
+def test_what_a_model_learnt_from_is_no_question_where_nobody_says_what_that_was(place):
+    run, _ = audit(spec_for(place, games=["attribute", "membership-user", "membership-window", "membership-pair"]))
+    reasons = {s.what: s.reason for s in run.skipped}
+    assert {f.game for f in run.findings} == {"attribute"}
+    for game in ("membership-user", "membership-window", "membership-pair"):
+        assert "--trained-on" in reasons[game]
+
+
+@pytest.mark.parametrize("attack", ["membership/extraction", "membership/canary-exposure"])
+def test_an_attack_on_language_models_says_that_an_audit_has_none(place, attack):
+    asked = {"games": ["attribute", "membership-model"], "attacks": ["attribute/linear", attack]}
+    run, _ = audit(spec_for(place, **asked))
+    assert {f.game for f in run.findings} == {"attribute"}
+    assert "an audit trains none" in {s.what: s.reason for s in run.skipped}[attack]
 
 
 def test_nothing_to_run_is_an_error(place):

@@ -7,6 +7,7 @@ import pytest
 
 from unembed.corpora.training import POSITION
 from unembed.errors import NothingRanError, UsageError
+from unembed.report.questions import section_of
 from unembed.runner.execute import audit
 from unembed.runner.prepare import LEARNT, learning_texts, read_texts, split_sides, training_side
 from unembed.runner.spec import build_spec, merge
@@ -54,6 +55,8 @@ def test_an_audit_about_nothing_else_asks_about_neighbours_of_both_kinds(place, 
     cards = {card.role: card for card in run.data}
     assert cards["corpus"].facts["joined by texts of the training side"] == 60 * 12
     assert 0 < cards["target"].facts[LEARNT] < cards["target"].rows
+    assert finding.cost.learns_from == "pairs, or runs of pairs, of sentences"
+    assert "what the model learnt from" in section_of(finding).sentences(run, finding)[0]
     told = " ".join(finding.notes)
     assert "neighbours are texts of one document" in told
 

@@ -19,7 +19,8 @@ from unembed.corpora.corpus import Corpus
 from unembed.encoders.base import Encoder, is_white_box
 from unembed.errors import CannotMeasureError, DataError, UnknownNameError, UsageError
 from unembed.games import GAMES
-from unembed.games.base import ByHand, GameFacts, Material, Said
+from unembed.games.base import ByHand, Material, Said
+from unembed.games.facts import GameFacts
 from unembed.games.rows import text_rows
 from unembed.games.threat import USUAL, Adversary, Capability
 from unembed.params import Parametrised

@@ -16,6 +16,7 @@ class AttackFacts:
     ``version`` goes up whenever the attack's results may change; it is part of a cell's identity.
     ``default`` attacks run in an audit that names none. ``quick`` are parameters that save time in a quick audit.
     ``of_game`` are parameters of the game without which its answers hold nothing that this attack reads.
+    ``by_hand`` says of an attack on something that no audit has what that is; an audit that names it says so too.
     """
 
     name: str
@@ -30,6 +31,7 @@ class AttackFacts:
     default: bool = True
     quick: tuple[tuple[str, object], ...] = ()
     of_game: tuple[tuple[str, object], ...] = ()
+    by_hand: str | None = None
 
     @property
     def reads_texts(self) -> bool:

@@ -23,6 +23,7 @@ GAMES: Registry[type[SomeGame]] = Registry(
         "membership-window": "unembed.games.membership_window:MembershipWindowGame",
         "membership-pair": "unembed.games.membership_pair:MembershipPairGame",
         "membership-user": "unembed.games.membership_user:MembershipUserGame",
+        "membership-model": "unembed.games.membership_model:MembershipModelGame",
     },
     group="unembed.games",
     check=check_game,

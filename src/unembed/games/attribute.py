@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UnknownNameError, UsageError
 from unembed.games.asking import Audited, PlainGame, Question, Refused
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Said, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, IntArray, Material, Said, Scores, SliceScore
 from unembed.games.claims import Figures
-from unembed.games.columns import absent, as_number, holds_quantities, quantities
+from unembed.games.columns import NUMERIC_BINS, as_labels, label_of, quantities
+from unembed.games.facts import GameFacts
 from unembed.games.planting import Kind, Planted, nearest_code_rate, strength_for, write_codes
 from unembed.games.rows import hold_back, some_rows
 from unembed.games.text_baseline import TextReader
@@ -32,7 +33,6 @@ from unembed.metrics.classes import macro_recall, recognised, top_k_hits
 from unembed.metrics.estimate import Estimate, mean, wilson
 from unembed.seeds import generator, seed_for
 
-NUMERIC_BINS = 4
 MIN_TARGETS = 5
 #: Yardsticks that read the texts themselves; see ``games.text_baseline``.
 BASELINES = ("none", "text-cnn")
@@ -122,7 +122,7 @@ class AttributeGame(PlainGame):
     def deal(self, material: Material) -> Deal[AttributeKnowledge, AttributeTruth]:
         """The classes that both sides have often enough; others are left out and counted in the notes."""
         self._check()
-        known_values, target_values, binned = _as_labels(
+        known_values, target_values, binned = as_labels(
             material.known.column(self.column), material.target.column(self.column), self.numbers == "ranges"
         )
         labelled = Counter(v for v in known_values if v is not None)
@@ -159,7 +159,7 @@ class AttributeGame(PlainGame):
 
     def knowledge(self, material: Material) -> AttributeKnowledge:
         """Every labelled vector; here a number is a label like any other."""
-        values = [_name(v) for v in material.known.column(self.column)]
+        values = [label_of(v) for v in material.known.column(self.column)]
         classes = tuple(sorted({v for v in values if v is not None}))
         index = {c: i for i, c in enumerate(classes)}
         rows = np.array([i for i, v in enumerate(values) if v is not None], dtype=np.int64)
@@ -361,27 +361,3 @@ def _labelled_rows(
             taken[value] += 1
             kept.append(int(i))
     return np.sort(np.array(kept, dtype=np.int64))
-
-
-def _as_labels(
-    known: Sequence[Any], target: Sequence[Any], ranges: bool
-) -> tuple[list[str | None], list[str | None], bool]:
-    """Both sides' values as strings; a column of quantities is cut into ranges.
-
-    The cuts come from the adversary's labels, which is what it knows.
-    """
-    if ranges and holds_quantities(known):
-        numbers = [n for v in known if (n := as_number(v)) is not None]
-        edges = np.unique(np.quantile(np.array(numbers), np.linspace(0, 1, NUMERIC_BINS + 1)[1:-1]))
-        names = [f"range {i + 1}" for i in range(len(edges) + 1)]
-
-        def cut(value: Any) -> str | None:
-            number = as_number(value)
-            return None if number is None else names[int(np.searchsorted(edges, number, side="right"))]
-
-        return [cut(v) for v in known], [cut(v) for v in target], True
-    return [_name(v) for v in known], [_name(v) for v in target], False
-
-
-def _name(value: Any) -> str | None:
-    return None if absent(value) else str(value)

@@ -30,8 +30,9 @@ from unembed.corpora.slots import Slot, slot_lists
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Question, Refused
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, IntArray, Material, Scores, SliceScore
 from unembed.games.claims import Figures
+from unembed.games.facts import GameFacts
 from unembed.games.rows import hold_back, stack_rows
 from unembed.games.threat import Adversary, Capability
 from unembed.metrics.estimate import Measure, estimates_of

@@ -6,9 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from unembed.corpora.corpus import Corpus
 from unembed.games.asking import Audited
 
+#: Quantities that are taken for classes are cut into so many ranges.
+NUMERIC_BINS = 4
 #: A column of numbers with more distinct values than this is one of quantities, not of classes.
 MOST_NUMBERED_CLASSES = 20
 
@@ -46,3 +50,28 @@ def quantities(audited: Audited) -> list[str]:
     if "number" not in audited.games or audited.given("attribute").get("numbers") == "classes":
         return []
     return [c for c in audited.columns if holds_quantities(audited.inside.column(c))]
+
+
+def label_of(value: Any) -> str | None:
+    """A cell as the name of a class; None where it is empty."""
+    return None if absent(value) else str(value)
+
+
+def as_labels(
+    known: Sequence[Any], target: Sequence[Any], ranges: bool
+) -> tuple[list[str | None], list[str | None], bool]:
+    """Both sides' values as strings; with ``ranges`` a column of quantities is cut into some, which is said.
+
+    The cuts come from the adversary's labels, which is what it knows.
+    """
+    if ranges and holds_quantities(known):
+        numbers = [n for v in known if (n := as_number(v)) is not None]
+        edges = np.unique(np.quantile(np.array(numbers), np.linspace(0, 1, NUMERIC_BINS + 1)[1:-1]))
+        names = [f"range {i + 1}" for i in range(len(edges) + 1)]
+
+        def cut(value: Any) -> str | None:
+            number = as_number(value)
+            return None if number is None else names[int(np.searchsorted(edges, number, side="right"))]
+
+        return [cut(v) for v in known], [cut(v) for v in target], True
+    return [label_of(v) for v in known], [label_of(v) for v in target], False

@@ -25,8 +25,9 @@ from scipy.sparse import issparse
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import PlainGame
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Lineup, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, IntArray, Lineup, Material, Scores, SliceScore
 from unembed.games.claims import Figures
+from unembed.games.facts import GameFacts
 from unembed.games.rows import hold_back, stack_rows
 from unembed.metrics.estimate import mean
 from unembed.metrics.spread import FloatArray, Rates

@@ -20,8 +20,9 @@ from unembed.corpora.words import Vocabulary, build_vocabulary, stop_words, word
 from unembed.encoders.base import Vectors, WhiteBoxEncoder, is_white_box
 from unembed.errors import CannotMeasureError
 from unembed.games.asking import Audited, PlainGame, Question, Refused
-from unembed.games.base import Deal, Detail, Example, GameFacts, Material, Queries, Said, Scores
+from unembed.games.base import Deal, Detail, Example, Material, Queries, Said, Scores
 from unembed.games.claims import Figures
+from unembed.games.facts import GameFacts
 from unembed.games.inversion_scores import detail
 from unembed.games.listed_names import listed_names
 from unembed.games.planting import Kind, Planted, PlantedWords, planted_words, strength_for, write_codes

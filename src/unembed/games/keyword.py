@@ -26,8 +26,9 @@ from unembed.corpora.substitution import contains_keyword
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Options, Question, Refused
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Said, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, IntArray, Material, Said, Scores, SliceScore
 from unembed.games.claims import Figures
+from unembed.games.facts import GameFacts
 from unembed.games.keyword_scores import FIRST_N, HALF, PREVALENCE, store_scores
 from unembed.games.keyword_texts import (
     MIN_POSITIVES,

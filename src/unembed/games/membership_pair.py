@@ -17,7 +17,7 @@ from unembed.corpora.paragraphs import split_sentences
 from unembed.corpora.training import POSITION
 from unembed.encoders.base import Vectors
 from unembed.errors import UsageError
-from unembed.games.base import Deal, GameFacts, IntArray, Material
+from unembed.games.base import Deal, IntArray, Material
 from unembed.games.claims import Figures
 from unembed.games.contexts import (
     ContextGame,
@@ -36,6 +36,7 @@ from unembed.games.contexts import (
     side_by_side,
     tenths_of,
 )
+from unembed.games.facts import GameFacts
 from unembed.metrics.spread import FloatArray
 from unembed.shadows.base import TokenCorpus
 
@@ -56,7 +57,9 @@ class MembershipPairGame(ContextGame):
         evidence=("auc",),
         counts_hits=False,
         gravest="moderate",
+        section="training",
         default=False,
+        learns_from="pairs, or runs of pairs, of sentences",
     )
 
     pairs: int = 1

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError
 from unembed.games.asking import PlainGame
-from unembed.games.base import Deal, Example, GameFacts, IntArray, Material, Scores
+from unembed.games.base import Deal, Example, IntArray, Material, Scores
 from unembed.games.claims import Figures
+from unembed.games.facts import GameFacts
 from unembed.games.in_or_out import InOrOutGuess, Trials, judged, unseen_rates
 from unembed.metrics.spread import FloatArray
 from unembed.seeds import generator
@@ -27,7 +28,9 @@ from unembed.shadows.base import Architecture
 from unembed.shadows.sampling import FEWEST_MODELS
 from unembed.shadows.signals import Asked
 
-NOTHING_ASKED = "no two words of the users' texts are known to the shadow models: nothing can be asked"
+#: Answers of models that show labels alone: 1, -1, or 0 where they were not asked.
+Labels = NDArray[np.int8]
+NOTHING_ASKED = "nothing can be asked: the shadow models know no two words of any user's texts, or all answer alike"
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,18 @@ class UserColumns:
     name: str
     width: int
     asked: Asked | None = None
+
+
+@dataclass(frozen=True)
+class NextWordColumns(UserColumns):
+    """Pairs of neighbouring words of a user, which a language model is asked about instead of one of word vectors.
+
+    In trials an answer is 1 where it says the second word after the first in some sentence of theirs, -1 where in none,
+    0 where it was not asked; in the knowledge it is the distance in a shadow model of word vectors. ``rare`` marks
+    pairs with a word that a public dictionary does not have.
+    """
+
+    rare: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +83,7 @@ def answers_in(vectors: Vectors, rows: IntArray, user: UserColumns) -> FloatArra
     return np.asarray(np.asarray(vectors)[rows, 1 : 1 + user.width], dtype=np.float64)
 
 
-def tabled(answers: Sequence[FloatArray]) -> NDArray[np.float32]:
+def tabled(answers: Sequence[FloatArray | Labels]) -> NDArray[np.float32]:
     """The answers about every user (a row per model each) one below the other, as ``UserKnowledge.vectors``."""
     width = max((a.shape[1] for a in answers), default=0)
     table = np.zeros((sum(len(a) for a in answers), 1 + width), dtype=np.float32)
@@ -82,9 +97,9 @@ def tabled(answers: Sequence[FloatArray]) -> NDArray[np.float32]:
 
 def dealt(
     users: Sequence[UserColumns],
-    shadow_answers: Sequence[FloatArray],
+    shadow_answers: Sequence[FloatArray | Labels],
     shadow_members: NDArray[np.bool_],
-    answers: Sequence[FloatArray],
+    answers: Sequence[FloatArray | Labels],
     members: NDArray[np.bool_],
     *,
     parts: Mapping[str, Sequence[str]] | None = None,
@@ -104,7 +119,7 @@ def dealt(
         raise CannotMeasureError(NOTHING_ASKED)
     if len(kept) < len(users):
         left = len(users) - len(kept)
-        notes = (*notes, f"{left} of {len(users)} users are not asked about: no two words of theirs are known")
+        notes = (*notes, f"{left} of {len(users)} users are not asked about: nothing can be asked of their texts")
     knowledge = UserKnowledge(
         tabled([shadow_answers[number] for number in kept]),
         shadow_members[:, kept].T.ravel(),
@@ -114,9 +129,9 @@ def dealt(
     vectors = tabled([answers[number] for number in kept])
     told = (vectors[:, 1:] != 0).any(axis=1)
     if not told.any():
-        raise CannotMeasureError("no model under attack knows a word that was asked for: nothing can be told")
+        raise CannotMeasureError("no model under attack answers anything that was asked: nothing can be told")
     if not told.all():
-        notes = (*notes, f"{int((~told).sum())} trials are left out: the model knows no word that was asked for")
+        notes = (*notes, f"{int((~told).sum())} trials are left out: the model answers nothing that was asked")
     of_trial = np.repeat(kept, len(members))[told]
     names = {kind: [values[number] for number in of_trial] for kind, values in (parts or {}).items()}
     whose = [users[number].name for number in of_trial]

@@ -99,11 +99,13 @@ def _users(
             f"{FEWEST_USERS} of each are needed"
         )
     rng = generator(material.seed, "membership", "users")
-    chosen = [side[int(k)] for side in (sides[True], sides[False]) for k in rng.permutation(len(side))[:each]]
+    drawn = [side[int(k)] for side in (sides[True], sides[False]) for k in rng.permutation(len(side))[:each]]
+    # As they stand in the collection: an order by side would tell who is in.
+    order = sorted(range(2 * each), key=lambda number: int(drawn[number][0]))
     notes = [f"{2 * each} users, {each} of them with texts that the model learnt from"]
     if mixed:
         notes.append(f"{mixed} users with texts on both sides are not asked about")
-    return chosen, np.arange(2 * each) < each, tuple(notes)
+    return [drawn[number] for number in order], np.array(order) < each, tuple(notes)
 
 
 def _table(material: Material, corpus: TokenCorpus, numbers: IntArray) -> WordTable:

@@ -31,15 +31,15 @@ class UserTrials:
     """Whose data are asked about, beside which other texts, and how many models either side trains.
 
     ``users`` are rows of the corpus for each user; ``pool`` holds the other texts of the models under attack,
-    ``shadow_pool`` those of the adversary's. Without a ``pool`` models learn from half of the users and nothing else
-    (Figure 2). ``share`` of a user's data is used where they are in; the adversary does the same. ``again`` draws the
-    adversary's texts with replacement, where they are few.
+    ``shadow_pool`` those of the adversary's, either all in one or by user, to be drawn as a whole. Without a ``pool``
+    models learn from half of the users and nothing else (Figure 2). ``share`` of a user's data is used where they are
+    in; the adversary does the same. ``again`` draws the adversary's texts with replacement, where they are few.
     """
 
     corpus: TokenCorpus
     users: Sequence[IntArray]
-    pool: IntArray | None
-    shadow_pool: IntArray
+    pool: IntArray | Sequence[IntArray] | None
+    shadow_pool: IntArray | Sequence[IntArray]
     size: int
     shadows: int
     models: int

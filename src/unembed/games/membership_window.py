@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
-from unembed.games.base import Deal, GameFacts, IntArray, Material
+from unembed.games.base import Deal, IntArray, Material
 from unembed.games.claims import Figures
 from unembed.games.contexts import (
     ContextGame,
@@ -36,6 +36,7 @@ from unembed.games.contexts import (
     side_by_side,
     tenths_of,
 )
+from unembed.games.facts import GameFacts
 from unembed.shadows.base import TokenCorpus
 
 #: Whether the tenths by frequency hold as many words each, or as many places in the texts.
@@ -58,7 +59,9 @@ class MembershipWindowGame(ContextGame):
         evidence=("auc",),
         counts_hits=False,
         gravest="moderate",
+        section="training",
         default=False,
+        learns_from="windows of words",
     )
 
     words: int = 5

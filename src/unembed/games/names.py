@@ -26,8 +26,9 @@ from unembed.corpora.words import Vocabulary, words
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Options, PlainGame, Question, Refused
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, IntArray, Material, Scores, SliceScore
 from unembed.games.claims import Figures
+from unembed.games.facts import GameFacts
 from unembed.games.inversion import InversionGuess, InversionKnowledge, knowledge_of, pairs_of, words_of
 from unembed.games.listed_names import NamesOptions, listed_names
 from unembed.games.rows import hold_back

@@ -19,9 +19,10 @@ from scipy.stats import norm, rankdata
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, PlainGame, Question, Refused
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Said, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, IntArray, Material, Said, Scores, SliceScore
 from unembed.games.claims import Figures
 from unembed.games.columns import absent, as_number, quantities
+from unembed.games.facts import GameFacts
 from unembed.games.planting import Kind, Planted, strength_for, write_codes
 from unembed.games.rows import some_rows
 from unembed.metrics.estimate import FloatArray, Measure, estimates_of

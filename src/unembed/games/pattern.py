@@ -29,8 +29,9 @@ from unembed.corpora.patterns.ready import READY
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Options, Question, Refused
-from unembed.games.base import Deal, Example, GameFacts, IntArray, Material, Scores
+from unembed.games.base import Deal, Example, IntArray, Material, Scores
 from unembed.games.claims import Figures
+from unembed.games.facts import GameFacts
 from unembed.games.pattern_ranking import FloatArray, best_wholes
 from unembed.games.pattern_scores import score_pattern
 from unembed.games.rows import hold_back, stack_rows

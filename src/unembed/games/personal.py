@@ -22,8 +22,9 @@ from unembed.corpora.corpus import Corpus
 from unembed.corpora.personal import ACCOUNT, CARD, E_MAIL, KINDS, PERSON, PHONE, holds_personal, kind_name
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Options, Question, Refused
-from unembed.games.base import Deal, GameFacts, IntArray, Material
+from unembed.games.base import Deal, IntArray, Material
 from unembed.games.claims import Figures
+from unembed.games.facts import GameFacts
 from unembed.games.keyword import KeywordGame, KeywordTruth
 from unembed.games.keyword_scores import FIRST_N, PREVALENCE
 from unembed.games.keyword_texts import KeywordKnowledge, Training, check_training, knowledge_of

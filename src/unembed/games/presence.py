@@ -29,8 +29,9 @@ from unembed.corpora.edits import nearly, reworded
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Question, Refused
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, IntArray, Material, Scores, SliceScore
 from unembed.games.claims import Figures
+from unembed.games.facts import GameFacts
 from unembed.games.in_or_out import RATES, InOrOutGuess, counts, curve, figures, halves, unseen_rates
 from unembed.games.rows import stack_rows
 from unembed.games.threat import Adversary, Capability

@@ -24,8 +24,9 @@ from unembed.corpora.words import telling_words
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import Audited, Question, Refused
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores, SliceScore
+from unembed.games.base import Deal, Detail, Example, IntArray, Material, Scores, SliceScore
 from unembed.games.claims import Figures
+from unembed.games.facts import GameFacts
 from unembed.games.keyword import EpochGuess, KeywordGuess, KeywordOptions
 from unembed.games.keyword_texts import (
     KeywordKnowledge,

@@ -23,8 +23,9 @@ from unembed.defenses.base import dense
 from unembed.encoders.base import Vectors
 from unembed.errors import CannotMeasureError, UsageError
 from unembed.games.asking import PlainGame
-from unembed.games.base import Deal, Detail, Example, GameFacts, IntArray, Material, Scores
+from unembed.games.base import Deal, Detail, Example, IntArray, Material, Scores
 from unembed.games.claims import Figures
+from unembed.games.facts import GameFacts
 from unembed.metrics.estimate import mean
 from unembed.metrics.spread import FloatArray, Rates
 from unembed.seeds import generator

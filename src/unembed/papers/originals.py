@@ -55,13 +55,13 @@ def wikipedia(path: Path) -> Rows:
 
 
 def blog(path: Path) -> Rows:
-    """All posts of one writer, whose id and age stand in the file's name; the mark-up is not proper XML."""
-    writer, _, age, *_ = path.name.split(".")
+    """All posts of one writer, whose id, age and trade stand in the file's name; the mark-up is not proper XML."""
+    writer, _, age, industry, *_ = path.name.split(".")
     posts = (" ".join(html.unescape(post).split()) for post in re.findall(r"<post>(.*?)</post>", _read(path), re.S))
     fit = [post for post in posts if len(post) <= LONGEST_POST and len(post.split()) >= SHORTEST_POST]
     if int(age) >= _ADULT and len(fit) >= POSTS_PER_WRITER:
         user = hashlib.sha256(writer.encode()).hexdigest()[:12]
-        yield from ({"text": post, "user_id": user} for post in fit[:POSTS_PER_WRITER])
+        yield from ({"text": post, "user_id": user, "industry": industry} for post in fit[:POSTS_PER_WRITER])
 
 
 def procedures(path: Path) -> Rows:
@@ -142,15 +142,17 @@ def reuters(path: Path) -> Rows:
 
 
 def newsgroup_post(path: Path) -> Rows:
-    """A post without its header, the lines it quotes and its signature; its subject, and what its group is about."""
+    """A post without header, quotes and signature; its subject, its group and what that is about, a digest of whose."""
     head, _, body = _read(path, "latin-1").partition("\n\n")
-    subject = re.search(r"^Subject:(.*)$", head, re.M)
+    subject, sender = (re.search(rf"^{name}:(.*)$", head, re.M) for name in ("Subject", "From"))
     group, whole = path.parent.name, path.parent.name.partition(".")[0]
     body = re.split(r"^-- ?$", body, maxsplit=1, flags=re.M)[0]
     kept = [line for line in body.splitlines() if not re.match(r"\s*[>|:]|.*\bwrites:\s*$", line)]
     if text := "\n".join(kept).strip():
         title = "" if subject is None else " ".join(subject[1].split())
-        yield {"text": text, "title": title, "category": whole if whole in _BROAD else group}
+        writer = hashlib.sha256(sender[1].strip().encode()).hexdigest()[:12] if sender else None
+        about = whole if whole in _BROAD else group
+        yield {"text": text, "title": title, "category": about, "group": group, "author": writer}
 
 
 def mail(path: Path) -> Rows:

@@ -27,7 +27,6 @@ _PANEL, _BETWEEN, _LEGEND = 230, 82, 20
 COLOURS = ("#2f7fc1", "#d1730a", "#2a9d6f", "#b0479b", "#8a7a1f", "#c2413b", "#4b9fb5", "#7f7f7f")
 #: Of lines beyond the colours: each further round of them is dashed in its own way.
 DASHES = ("none", "8 4", "2 3")
-_AXIS = Axis()
 _STYLE = Markup("""
 svg { color-scheme: light dark; font: 13px system-ui, sans-serif; }
 .paper { fill: #ffffff; } .ink { fill: #1f2328; } .soft { fill: #59636e; }
@@ -122,15 +121,21 @@ class _Panel:
         grow = len(places) > 2 and places[0] > 0 and places[-1] - places[-2] > 3 * (places[1] - places[0])
         return self.left + self.width * svg.along(x or 0.0, places[0], places[-1], by_factors=grow)
 
+    @cached_property
+    def axis(self) -> Axis:
+        """From 0 to 1, or as far as the values go: bits have a scale of their own."""
+        rows = [row for rows in self.lines.values() for row in rows]
+        return Axis.holding([n for row in rows for n in (row.value, row.low, row.high, row.published or 0.0)])
+
     def down(self, value: float) -> float:
-        """Where a share lies on the page."""
-        return self.top + _PANEL * (1 - _AXIS.at(value) / 100)
+        """Where a value lies on the page."""
+        return self.top + _PANEL * (1 - self.axis.at(value) / 100)
 
     def axes(self, below: str) -> list[Markup]:
         """Title, grid and labels."""
         right, bottom, room = self.left + self.width, self.top + _PANEL, self.width + 80
         parts = [_text(self.left - 48, self.top - 10, _short(self.title, room), kind="soft")]
-        for tick in _AXIS.ticks():
+        for tick in self.axis.ticks():
             parts.append(svg.line(self.left, self.down(tick), right, self.down(tick), class_="grid"))
             parts.append(_text(self.left - 8, self.down(tick) + 4, f"{tick:g}", anchor="end", kind="soft"))
         free = -math.inf

@@ -19,6 +19,7 @@ from unembed.errors import CannotMeasureError
 from unembed.games.base import Deal
 from unembed.games.play import Play, play
 from unembed.games.threat import Capability
+from unembed.metrics.estimate import Estimate
 from unembed.papers.base import Conditions, ExperimentFacts, Measured, Reproduction, Size, Unmeasured
 from unembed.papers.encoders import pick_encoders
 from unembed.results.identity import digest_of
@@ -105,9 +106,13 @@ def played(
     identity: Mapping[str, Any],
     *,
     seeds: Sequence[str | int] = (),
+    also: Callable[[Play], Mapping[str, Estimate]] = lambda shown: {},
     **place: Any,
 ) -> Row:
-    """A row of one attack in one game: the figures in ``names``, each beside the game's own floor of it."""
+    """A row of one attack in one game: the figures in ``names``, each beside the game's own floor of it.
+
+    ``also`` makes further figures, which the game has no name for, of what it showed.
+    """
 
     def measure() -> list[Measured]:
         attack = spec.make(conditions)
@@ -116,7 +121,9 @@ def played(
         # Above a floor of 1 nothing can lie, and nothing can be planted for an attack through the weights: neither has
         # to show that it works.
         trusted = shown.floor.value == 1 or Capability.WEIGHTS in attack.facts.requires or shown.check.passed
-        return figures_of(setting, shown, names, trusted=bool(trusted), **place)
+        more = {"trusted": bool(trusted), **place}
+        further = [Measured.of(setting, printed, estimate, **more) for printed, estimate in also(shown).items()]
+        return [*figures_of(setting, shown, names, **more), *further]
 
     params = {**game.get_params(), "version": game.facts.version}
     return Row(setting, {**identity, **spec.identity(), "game": params}, measure)

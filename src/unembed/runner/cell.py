@@ -18,9 +18,10 @@ from unembed.encoders.base import Encoder, Vectors
 from unembed.encoders.cache import inside
 from unembed.errors import UnembedError, place_of
 from unembed.games import GAMES
-from unembed.games.base import Deal, GameFacts, IntArray, Knowledge, Lineup, Material, SomeGame
+from unembed.games.base import Deal, IntArray, Knowledge, Lineup, Material, SomeGame
 from unembed.games.calibration import Detection
 from unembed.games.claims import claim_of
+from unembed.games.facts import GameFacts
 from unembed.games.play import Play, play, status_of
 from unembed.games.threat import Adversary, Capability
 from unembed.results.identity import CellIdentity

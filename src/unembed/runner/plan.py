@@ -20,7 +20,7 @@ from unembed.encoders.base import EncoderCard
 from unembed.errors import CannotMeasureError, NothingRanError
 from unembed.games import GAMES
 from unembed.games.asking import Audited, Question, Seating, questions_of
-from unembed.games.base import GameFacts
+from unembed.games.facts import GameFacts
 from unembed.games.repeats import REPEATS
 from unembed.games.threat import Adversary, Capability
 from unembed.params import Played
@@ -137,6 +137,9 @@ def make_plan(
                 continue
             for attack_name in _attacks_for(spec, game.facts.played_by):
                 facts = ATTACKS.get(attack_name).facts
+                if facts.by_hand:
+                    skipped.append(Skipped(what=attack_name, adversary=adversary.name, reason=facts.by_hand))
+                    continue
                 if facts.reads_texts and not game.facts.plays_texts:
                     unfit = f"not applicable: '{game.facts.name}' can't be played with texts in place of vectors"
                     skipped.append(Skipped(what=attack_name, adversary=adversary.name, reason=unfit))

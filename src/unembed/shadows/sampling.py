@@ -31,7 +31,7 @@ class Samples:
 
 
 def draw_samples(
-    pool: IntArray,
+    pool: IntArray | Sequence[IntArray],
     users: Sequence[IntArray],
     *,
     size: int,
@@ -42,15 +42,17 @@ def draw_samples(
 ) -> Samples:
     """Samples of ``size`` texts. Of a user's data a random ``share`` is used where they are in (Mahloujifar 3.3).
 
-    ``again`` draws from the pool with replacement: samples of a small pool then differ as samples of the whole
-    distribution would, where without they would nearly be the same.
+    A ``pool`` of several parts holds the texts of one further user each, and whole users are drawn, up to the last one
+    that there is room for a part of. ``again`` draws with replacement: samples of a small pool then differ as samples
+    of the whole distribution would, where without they would nearly be the same.
     """
     _check_share(share)
     largest = sum(len(user) for user in users)
-    if size <= largest or (not again and size > len(pool)):
+    there = len(pool) if isinstance(pool, np.ndarray) else sum(len(part) for part in pool)
+    if size <= largest or (not again and size > there):
         raise UsageError(
             f"{size} texts per model: more than the {largest} of all users asked about are needed, and no more than "
-            f"the {len(pool)} to draw from"
+            f"the {there} to draw from"
         )
     halves = np.arange(models) % 2 == 0
     members = np.stack(
@@ -61,7 +63,7 @@ def draw_samples(
         rng = generator(seed, "sample", model)
         inside = [_part(users[int(number)], share, rng) for number in np.flatnonzero(members[model])]
         own = np.concatenate([np.zeros(0, dtype=np.int64), *inside])
-        others = rng.choice(pool, size=size - len(own), replace=again)
+        others = _filled(pool, size - len(own), again, rng)
         rows.append(rng.permutation(np.concatenate([own, others])).astype(np.int64))
     return Samples(tuple(rows), members)
 
@@ -79,6 +81,14 @@ def draw_halves(users: Sequence[IntArray], *, models: int, seed: int, share: flo
         inside = [_part(users[int(number)], share, rng) for number in np.flatnonzero(members[model])]
         rows.append(rng.permutation(np.concatenate(inside)).astype(np.int64))
     return Samples(tuple(rows), members)
+
+
+def _filled(pool: IntArray | Sequence[IntArray], count: int, again: bool, rng: np.random.Generator) -> IntArray:
+    """So many texts of the pool: texts at random, or one random user after the other."""
+    if isinstance(pool, np.ndarray):
+        return np.asarray(rng.choice(pool, size=count, replace=again))
+    order = rng.integers(len(pool), size=count) if again else rng.permutation(len(pool))
+    return np.concatenate([pool[int(number)] for number in order])[:count]
 
 
 def _check_share(share: float) -> None:

@@ -35,7 +35,7 @@ from unembed.testing.toys import (
     toy_game,
     toy_material,
 )
-from unembed.testing.trials import toy_trials
+from unembed.testing.trials import World, toy_trials
 
 Check = Callable[[Any], None]
 
@@ -155,8 +155,7 @@ def attack_succeeds_on_leaky_vectors(attack: Any) -> None:
 
 def attack_is_deterministic(attack: Any) -> None:
     """The same seed gives the same guess, bit for bit."""
-    deal = toy_trials(attack.facts.game, "leaky")
-    deal = deal or _game_for(attack).deal(_material_for(attack, known=300, targets=100))
+    deal = _trials(attack, "leaky") or _game_for(attack).deal(_material_for(attack, known=300, targets=100))
     first, second = (_dense(attack(seed=3).fit(deal.knowledge).run(deal.vectors)) for _ in range(2))
     require(bool(np.array_equal(first, second)), f"{attack.__name__} gives different guesses for one seed")
 
@@ -164,7 +163,7 @@ def attack_is_deterministic(attack: Any) -> None:
 def attack_survives_dead_dimensions(attack: Any) -> None:
     """Constant, zero and huge dimensions are normal input."""
     game = _game_for(attack)
-    deal = toy_trials(attack.facts.game, "spoiled") or game.deal(_material_for(attack, SpoiledEncoder()))
+    deal = _trials(attack, "spoiled") or game.deal(_material_for(attack, SpoiledEncoder()))
     played = play_round(game, attack(seed=1), deal, seed=1)
     require(played.excess.low > 0.05, f"{attack.__name__} breaks on constant, zero or huge dimensions")
 
@@ -172,7 +171,7 @@ def attack_survives_dead_dimensions(attack: Any) -> None:
 def attack_is_at_floor_on_random_vectors(attack: Any) -> None:
     """Vectors that know nothing give nothing: a result above the floor here is a leak of the truth."""
     game = _game_for(attack)
-    deal = toy_trials(attack.facts.game, "blind") or game.deal(_blind(attack))
+    deal = _trials(attack, "blind") or game.deal(_blind(attack))
     played = play_round(game, attack(seed=1), deal, seed=1)
     require(played.excess.low < 0.05, f"{attack.__name__} beats the floor on random vectors: {played.excess}")
 
@@ -303,7 +302,12 @@ def _blind(attack: Any) -> Material:
 
 def _deal_for(attack: Any) -> Deal[Any, Any]:
     """Its game in the toy world, dealt: of texts, or for games of membership of what models answer."""
-    return toy_trials(attack.facts.game, "leaky") or _game_for(attack).deal(_material_for(attack))
+    return _trials(attack, "leaky") or _game_for(attack).deal(_material_for(attack))
+
+
+def _trials(attack: Any, world: World) -> Deal[Any, Any] | None:
+    """Its game of membership, asked so that the answers hold what it reads; None where its game is another one."""
+    return toy_trials(attack.facts.game, world, dict(attack.facts.of_game), attack=attack.facts.name)
 
 
 def _material_for(attack: Any, encoder: LeakyEncoder | None = None, known: int = 600, targets: int = 200) -> Material:

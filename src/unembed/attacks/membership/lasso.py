@@ -65,8 +65,18 @@ def standardised(answers: FloatArray, centre: FloatArray, scale: FloatArray) -> 
     return np.asarray(np.where(answers != 0, (answers - centre) / scale, 0.0))
 
 
-def fitted(answers: FloatArray, members: NDArray[np.bool_], *, most: int = MOST_PAIRS) -> Reader:
-    """Solve the problem above for the answers of the shadow models."""
+def fitted(
+    answers: FloatArray,
+    members: NDArray[np.bool_],
+    *,
+    penalty: float | None = None,
+    most: int = MOST_PAIRS,
+    scaled: bool = True,
+) -> Reader:
+    """Solve the problem above for the answers of the shadow models; ``penalty`` is λ, where it is not 1/√k.
+
+    Answers that are not ``scaled`` keep their deviations: λ then holds those back that hardly vary between models.
+    """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import Lasso, lasso_path
 
@@ -74,9 +84,12 @@ def fitted(answers: FloatArray, members: NDArray[np.bool_], *, most: int = MOST_
     if not len(told):
         raise CannotMeasureError("the shadow models know no two neighbouring words of this user: nothing can be asked")
     centre, scale = moments(answers)
+    if not scaled:
+        scale = np.ones_like(scale)
     inputs = standardised(answers, centre, scale)[:, told]
     labels = np.where(members, 1.0, -1.0)
-    penalty = 1 / np.sqrt(max(1, min(members.sum(), (~members).sum())))
+    if penalty is None:
+        penalty = 1 / np.sqrt(max(1, min(members.sum(), (~members).sum())))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a line that is nearly the best is as good here
         # scikit-learn halves the mean of the squares, so its weight of the penalty is half of ours.

@@ -53,6 +53,11 @@ class Kind(Protocol):
         """Names of its parts (empty where it has one) with their classes."""
         ...
 
+    @property
+    def size(self) -> int:
+        """How many values there are."""
+        ...
+
     def draw(self, n: int, rng: np.random.Generator) -> list[str]:
         """``n`` values at random, every possible one as likely as the others."""
         ...
@@ -98,6 +103,11 @@ class Run:
             return (("", tuple(self.alphabet)),)
         ended = (*self.alphabet, END)
         return tuple((str(i + 1), tuple(self.alphabet) if i < self.least else ended) for i in range(self.most))
+
+    @property
+    def size(self) -> int:
+        """Of all lengths."""
+        return sum(len(self.alphabet) ** length for length in range(self.least, self.most + 1))
 
     def draw(self, n: int, rng: np.random.Generator) -> list[str]:
         """Length first, then every character."""
@@ -155,6 +165,11 @@ class Range:
             return (("", tuple(self._written(i) for i in range(self.low, self.high + 1))),)
         return tuple((str(i + 1), tuple(DIGITS)) for i in range(len(str(self.high))))
 
+    @property
+    def size(self) -> int:
+        """Numbers from the lowest to the highest."""
+        return self.high - self.low + 1
+
     def draw(self, n: int, rng: np.random.Generator) -> list[str]:
         """Every number as likely as the others."""
         return [self._written(int(i)) for i in rng.integers(self.low, self.high + 1, size=n)]
@@ -198,6 +213,11 @@ class Choice:
     def parts(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """One."""
         return (("", self.options),)
+
+    @property
+    def size(self) -> int:
+        """Options."""
+        return len(self.options)
 
     def draw(self, n: int, rng: np.random.Generator) -> list[str]:
         """Every option as likely as the others."""
@@ -272,6 +292,13 @@ class Date:
         names = [ELEMENTS[e][0] for e in self._elements]
         return tuple((name if len(names) > 1 else "", classes[name]) for name in names)
 
+    @cached_property
+    def size(self) -> int:
+        """Days of all years, those that the layout writes alike counted once."""
+        start = date(self.first, 1, 1)
+        days = (date(self.last, 12, 31) - start).days + 1
+        return len({self._written(start + timedelta(days=offset)) for offset in range(days)})
+
     def draw(self, n: int, rng: np.random.Generator) -> list[str]:
         """Every day as likely as the others."""
         start = date(self.first, 1, 1)
@@ -339,6 +366,11 @@ class Check(Choice):
     def regex(self) -> str:
         """That of the rule."""
         return self.rule.regex
+
+    @property
+    def size(self) -> int:
+        """It adds none: it follows from the others."""
+        return 1
 
     def draw(self, n: int, rng: np.random.Generator) -> list[str]:
         """Nothing: the pattern puts it in."""

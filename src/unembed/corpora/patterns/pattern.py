@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -111,6 +113,17 @@ class Pattern:
         pieces = [[p] * n if isinstance(p, str) else values[p.name] for p in self.pieces]
         return Secrets(["".join(row) for row in zip(*pieces, strict=True)], values)
 
+    @property
+    def size(self) -> int:
+        """How many secrets there are: every value of every field, check digits following."""
+        return math.prod(field.kind.size for field in self.fields)
+
+    def every(self) -> Iterator[str]:
+        """Every secret, in order."""
+        free = [field for field in self.fields if not field.follows]
+        for values in product(*([*_values_of(field.kind)] for field in free)):
+            yield self.text(dict(zip((field.name for field in free), values, strict=True)))
+
     def text(self, values: Mapping[str, str]) -> str:
         """The secret with these values; a check digit that is not given is worked out."""
         known = dict(values)
@@ -186,3 +199,11 @@ class Pattern:
         classes = check.kind.classes(self._check(values))
         assert classes is not None
         return int(self.parts_of([check.name])[0]), classes[0]
+
+
+def _values_of(kind: Kind) -> Iterator[str]:
+    """Every value of a field."""
+    for classes in product(*(range(len(labels)) for _, labels in kind.parts)):
+        text = kind.text(classes)
+        if text is not None and kind.classes(text) == classes:
+            yield text
