@@ -24,7 +24,7 @@ from unembed.games.membership_user import UserColumns, UserKnowledge, dealt
 from unembed.games.membership_user_trials import Answers, UserTrials, by_user, columns_of
 from unembed.metrics.spread import FloatArray
 from unembed.seeds import generator, seed_for
-from unembed.shadows.base import Trainer
+from unembed.shadows.base import Trainer, WordTable
 from unembed.shadows.keeping import Told, trained
 from unembed.shadows.label_queries import APPENDED, LabelClassifier, ReadTexts, taught, word_counts
 from unembed.shadows.signals import Asked, answered
@@ -139,31 +139,37 @@ class LabelTrials:
         return np.stack([own.answers(documents, self.words[user], self.appended) for own, documents in read])
 
     def _asking(self, side: Side) -> Asking:
+        from joblib import Parallel, delayed
+
         trials, labelled = self.trials, self.labelled
         samples = trials.shadow_samples if side == "shadows" else trials.samples
-        tables = trained(
-            self.trainer,
-            trials.corpus,
-            samples.rows,
-            trials.seeds(side),
-            keep=self.keep,
-            jobs=self.jobs,
-            told=self.told,
+        tables = list(
+            trained(
+                self.trainer,
+                trials.corpus,
+                samples.rows,
+                trials.seeds(side),
+                keep=self.keep,
+                jobs=self.jobs,
+                told=self.told,
+            )
         )
+        if not tables:
+            raise CannotMeasureError("no model was trained: there is no classifier to ask")
         unseen, documents = (word_counts(trials.corpus, rows) for rows in (labelled.held_out, labelled.documents))
-        distances, classifiers, right, read = [], [], [], []
-        for number, table in enumerate(tables):
+
+        def build(number: int, table: WordTable) -> tuple[list[FloatArray], LabelClassifier, list[float], ReadTexts]:
             seed = seed_for(trials.seed, side, "classifier", number)
             rows = labelled.drawn(samples.rows[number], seed)
             counts = word_counts(trials.corpus, rows)
             classifier = taught(table, counts, labelled.labels[rows], seed)
-            classifiers.append(classifier)
-            read.append(classifier.read(documents))
-            both = ((counts, rows), (unseen, labelled.held_out))
-            right.append(
-                [np.mean(classifier.labels(classifier.read(own)) == labelled.labels[which]) for own, which in both]
-            )
-            distances.append([answered(table, one) for one in self.asked])
-        if not classifiers:
-            raise CannotMeasureError("no model was trained: there is no classifier to ask")
-        return Asking(by_user(distances, len(self.asked)), classifiers, np.array(right), read)
+            right = [
+                float(np.mean(classifier.labels(classifier.read(own)) == labelled.labels[which]))
+                for own, which in ((counts, rows), (unseen, labelled.held_out))
+            ]
+            return [answered(table, one) for one in self.asked], classifier, right, classifier.read(documents)
+
+        # Threads serve: the machine that learns lets others run beside it.
+        built = Parallel(n_jobs=self.jobs, prefer="threads")(delayed(build)(*one) for one in enumerate(tables))
+        distances, classifiers, right, read = zip(*built, strict=True)
+        return Asking(by_user(distances, len(self.asked)), list(classifiers), np.array(right), list(read))
