@@ -36,6 +36,7 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
     "store": ("chroma:./store/notes", "data.store", "chroma:./store/notes"),
     "allow_remote": (True, "encoder.options", {"allow_remote": True}),
     "external": ("public.csv", "external.texts", "public.csv"),
+    "trained_on": ("learnt.csv", "training.texts", "learnt.csv"),
     "external_column": ("body", "external.column", "body"),
     "adversary": (["insider"], "adversaries", ["insider"]),
     "game": (["keyword"], "games", ["keyword"]),
@@ -70,7 +71,8 @@ OPTIONS: dict[str, tuple[Any, str, Any]] = {
 }
 #: What does not shape the audit, or is tested with other options or verbs.
 ELSEWHERE = {
-    *("audit_file", "vectors_column", "chunk_overlap", "names_column", "find_names", "defense", "policy", "baseline"),
+    *("audit_file", "vectors_column", "trained_column", "chunk_overlap", "names_column", "find_names"),
+    *("defense", "policy", "baseline"),
     *("detects", "dry_run", "output", "as_json", "quiet", "exit_zero"),
 }
 
@@ -105,6 +107,9 @@ def test_options_that_go_with_others() -> None:
     assert audit_request(AuditFlags(texts="t.csv", curve="0.1, 500"))[0].curve == [0.1, 500]
     spec, _ = audit_request(AuditFlags(texts="t.csv", names="p.csv", names_column="first", find_names=True))
     assert (spec.names.column, spec.names.find) == ("first", True)
+    spec, _ = audit_request(AuditFlags(texts="t.csv", trained_on="learnt.csv", trained_column="body"))
+    assert spec.training is not None
+    assert (spec.training.texts, spec.training.column) == ("learnt.csv", "body")
     assert audit_request(AuditFlags(texts="t.csv", chunk=150, chunk_overlap=30))[0].data.chunk_overlap == 30
 
 
