@@ -7,29 +7,24 @@ logistic classifier: the mean cosine of neighbours, how alike all its sentences 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from unembed.attacks.base import AttackFacts
+from unembed.attacks.membership.context_attacks import ByClassifier
 from unembed.attacks.membership.similarity import (
-    Parts,
     cosines,
     lengths,
     mean_over_known,
     products,
-    said_from,
-    separating,
 )
 from unembed.encoders.base import Vectors
-from unembed.games.contexts import ContextKnowledge
-from unembed.games.in_or_out import InOrOutGuess
 from unembed.games.threat import Capability
 from unembed.metrics.spread import FloatArray
-from unembed.params import Parametrised
 
 
-class PairReader(Parametrised):
+class PairReader(ByClassifier):
     """A logistic classifier of likeness of neighbours, likeness of all, and length."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -39,26 +34,6 @@ class PairReader(Parametrised):
         requires=frozenset({Capability.VECTORS, Capability.QUERIES, Capability.LABELS}),
         cost="seconds",
     )
-
-    penalty: float = 10.0
-    seed: int = 0
-
-    def fit(self, knowledge: ContextKnowledge) -> Self:
-        """Learn how to weigh."""
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import StandardScaler
-
-        self.parts_ = Parts(knowledge.vectors, knowledge.parts)
-        told = self._told(knowledge.vectors)
-        self.reader_: Any = make_pipeline(StandardScaler(), LogisticRegression(C=1 / self.penalty, max_iter=1000))
-        self.reader_.fit(told, knowledge.members)
-        self.threshold_ = separating(self.reader_.decision_function(told), knowledge.members)
-        return self
-
-    def run(self, vectors: Vectors) -> InOrOutGuess:
-        """The classifier's score, and whether it reaches the threshold."""
-        return said_from(self.reader_.decision_function(self._told(vectors)), self.threshold_)
 
     def _told(self, vectors: Vectors) -> FloatArray:
         sentences = self.parts_.of(vectors)

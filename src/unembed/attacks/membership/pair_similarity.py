@@ -7,19 +7,17 @@ with the dot product for δ. One pair is the paper's context level, many of one 
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from unembed.attacks.base import AttackFacts
-from unembed.attacks.membership.similarity import Parts, lengths, mean_over_known, products, said_from, separating
+from unembed.attacks.membership.context_attacks import ByThreshold
+from unembed.attacks.membership.similarity import lengths, mean_over_known, products
 from unembed.encoders.base import Vectors
-from unembed.games.contexts import ContextKnowledge
-from unembed.games.in_or_out import InOrOutGuess
 from unembed.games.threat import Capability
 from unembed.metrics.spread import FloatArray
-from unembed.params import Parametrised
 
 
-class PairSimilarity(Parametrised):
+class PairSimilarity(ByThreshold):
     """The mean dot product of neighbouring sentences against a threshold."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -34,18 +32,6 @@ class PairSimilarity(Parametrised):
         "among the adversary's own pairs. A pair with a sentence of which the model knows no word is left out of Δ. A "
         "dimension a hundred times larger than the others is brought down to their size.",
     )
-
-    seed: int = 0
-
-    def fit(self, knowledge: ContextKnowledge) -> Self:
-        """Choose the threshold."""
-        self.parts_ = Parts(knowledge.vectors, knowledge.parts)
-        self.threshold_ = separating(self._scores(knowledge.vectors), knowledge.members)
-        return self
-
-    def run(self, vectors: Vectors) -> InOrOutGuess:
-        """The mean similarity, and whether it reaches the threshold."""
-        return said_from(self._scores(vectors), self.threshold_)
 
     def _scores(self, vectors: Vectors) -> FloatArray:
         sentences = self.parts_.of(vectors)

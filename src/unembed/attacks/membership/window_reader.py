@@ -11,22 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
 
 from unembed.attacks.base import AttackFacts
-from unembed.attacks.membership.similarity import Parts, cosines, lengths, said_from, separating
+from unembed.attacks.membership.context_attacks import ByClassifier
+from unembed.attacks.membership.similarity import cosines, lengths
 from unembed.encoders.base import DenseVectors, Vectors
-from unembed.games.contexts import ContextKnowledge
-from unembed.games.in_or_out import InOrOutGuess
 from unembed.games.threat import Capability
 from unembed.metrics.spread import FloatArray
-from unembed.params import Parametrised
 
 
-class WindowReader(Parametrised):
+class WindowReader(ByClassifier):
     """A logistic classifier of all cosines and lengths in a window."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -38,25 +36,9 @@ class WindowReader(Parametrised):
     )
 
     penalty: float = 20.0
-    seed: int = 0
 
-    def fit(self, knowledge: ContextKnowledge) -> Self:
-        """Learn how to weigh."""
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import StandardScaler
-
-        self.parts_ = Parts(knowledge.vectors, knowledge.parts)
-        self.centre_ = _mean_word(self.parts_.of(knowledge.vectors))
-        told = self._told(knowledge.vectors)
-        self.reader_: Any = make_pipeline(StandardScaler(), LogisticRegression(C=1 / self.penalty, max_iter=1000))
-        self.reader_.fit(told, knowledge.members)
-        self.threshold_ = separating(self.reader_.decision_function(told), knowledge.members)
-        return self
-
-    def run(self, vectors: Vectors) -> InOrOutGuess:
-        """The classifier's score, and whether it reaches the threshold."""
-        return said_from(self.reader_.decision_function(self._told(vectors)), self.threshold_)
+    def _prepare(self, vectors: Vectors) -> None:
+        self.centre_ = _mean_word(self.parts_.of(vectors))
 
     def _told(self, vectors: Vectors) -> FloatArray:
         """The cosine of every two words, and the logarithm of every length; 0 for words the model does not know."""

@@ -8,19 +8,17 @@ word has. The threshold is the one that separates the adversary's own windows be
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from unembed.attacks.base import AttackFacts
-from unembed.attacks.membership.similarity import Parts, cosines, lengths, mean_over_known, said_from, separating
+from unembed.attacks.membership.context_attacks import ByThreshold
+from unembed.attacks.membership.similarity import cosines, lengths, mean_over_known
 from unembed.encoders.base import Vectors
-from unembed.games.contexts import ContextKnowledge
-from unembed.games.in_or_out import InOrOutGuess
 from unembed.games.threat import Capability
 from unembed.metrics.spread import FloatArray
-from unembed.params import Parametrised
 
 
-class WindowSimilarity(Parametrised):
+class WindowSimilarity(ByThreshold):
     """The mean cosine of the middle word with its neighbours against a threshold."""
 
     facts: ClassVar[AttackFacts] = AttackFacts(
@@ -35,18 +33,6 @@ class WindowSimilarity(Parametrised):
         "among the adversary's own windows. Neighbours that the model does not know are left out of Δ. A dimension a "
         "hundred times larger than the others is brought down to their size.",
     )
-
-    seed: int = 0
-
-    def fit(self, knowledge: ContextKnowledge) -> Self:
-        """Choose the threshold."""
-        self.parts_ = Parts(knowledge.vectors, knowledge.parts)
-        self.threshold_ = separating(self._scores(knowledge.vectors), knowledge.members)
-        return self
-
-    def run(self, vectors: Vectors) -> InOrOutGuess:
-        """The mean similarity, and whether it reaches the threshold."""
-        return said_from(self._scores(vectors), self.threshold_)
 
     def _scores(self, vectors: Vectors) -> FloatArray:
         middle, *others = self.parts_.of(vectors)  # w_0 and the rest of C
