@@ -41,6 +41,16 @@ def brief(run: Run) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", text).split())
 
 
+def test_where_only_training_data_are_told_the_answer_speaks_of_the_model() -> None:
+    changes: dict[str, Any] = {"game": "membership-user", "metric": "balanced_accuracy", "section": "training"}
+    learnt = make_finding("t", **changes, secondary={"found": around(0.8), "false_alarms": around(0.1)})
+    verdict = leak("insider", "t")
+    run = run_of(learnt, verdict=verdict)
+    assert answer(run, cards(run)).startswith("This model gives away what it learnt from: ")
+    both = run_of(words("w"), learnt, verdict=verdict)
+    assert answer(both, cards(both)).startswith("These vectors give away much of what the texts say: ")
+
+
 def test_the_answer_is_one_sentence_with_the_strongest_figures() -> None:
     run = run_of(words("w", secondary_floors={"texts_half_recovered": 0.02}), attribute("a", "topic", value=0.93))
     assert answer(run, cards(run)) == (
@@ -179,6 +189,10 @@ def test_advice_follows_from_the_findings_and_promises_nothing_unmeasured() -> N
     inside = told(run_of(words("o", adversary="outsider", value=0.1), words("i")))
     assert "Don't publish" not in inside
     assert "Keep texts and vectors apart" in inside
+    learnt = told(run_of(words("t", section="training")))
+    assert "Train again" in learnt
+    assert "vectors of every chunk" not in learnt
+    assert "Train again" not in inside
     none = told(run_of(words("n", value=0.1)))
     assert "Treat the vectors" not in none
     assert "no proof of safety" in none

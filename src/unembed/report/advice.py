@@ -34,7 +34,8 @@ class Situation:
         found = [f for f in full_strength(run.findings) if not f.yardstick]
         self.plain = [f for f in found if f.defense is None]
         self.leaks = [f for f in self.plain if f.status == "leak" and measured(f)]
-        self.own = [f for f in self.leaks if f.about == "collection"]
+        self.learnt = [f for f in self.leaks if section_of(f).kind == "training"]
+        self.own = [f for f in self.leaks if f.about == "collection" and f not in self.learnt]
         self.held = {card.name: set(card.capabilities) for card in run.adversaries}
         self.outside = [f for f in self.own if Capability.SHADOW_CORPUS not in self.held.get(f.adversary, set())]
         self.open = [f for f in self.plain if f.status in ("inconclusive", "could-not-measure") or not measured(f)]
@@ -149,6 +150,16 @@ RULES: tuple[Callable[[Situation], Advice | None], ...] = (
         lambda s: s.own,
         "Delete the vectors of every chunk when you delete a text.",
         "A vector that is left behind gives away the text that is gone.",
+    ),
+    _simple(
+        lambda s: s.learnt,
+        "Give the model, and leave to ask it, to nobody who may not know whose texts it learnt from.",
+        "Whoever has a text can ask the model whether it learnt from it.",
+    ),
+    _simple(
+        lambda s: s.learnt,
+        "Train again without the texts of those who ask to be forgotten.",
+        "Deleting texts and vectors takes nothing out of the model.",
     ),
     _defenses,
     _weights,

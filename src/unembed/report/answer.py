@@ -20,6 +20,8 @@ _LEADS = {
     "moderate": "These vectors give away part of what the texts say",
     "low": "These vectors give away a little of what the texts say",
 }
+#: The lead where nothing of the texts is read, and only what the model learnt from is told.
+_LEARNT = "This model gives away what it learnt from"
 _NOT_ASKED: dict[Kind, str] = {
     "read": "Nobody tried to read words.",
     "look": "No word and no form of secret was asked about.",
@@ -131,8 +133,11 @@ def _without_leak(kind: Kind, found: Sequence[Finding]) -> tuple[str, str, str]:
 
 def answer(run: Run, shown: Sequence[Card]) -> str:
     """The answer in one sentence; the verdict's own where nothing leaks from the collection."""
-    told = [card.figure.clause for card in shown if card.figure is not None]
+    leaking = [card for card in shown if card.figure is not None]
+    told = [card.figure.clause for card in leaking if card.figure is not None]
     lead = _LEADS.get(run.verdict.level)
+    if lead and all(card.title == KINDS["training"] for card in leaking):
+        lead = _LEARNT
     if not told or lead is None:
         return run.verdict.sentence
     listed = told[0] if len(told) == 1 else f"{'; '.join(told[:-1])}; and {told[-1]}"
