@@ -115,7 +115,8 @@ def test_the_help_of_a_switch_names_no_value(run: Run) -> None:
 def test_list_without_a_kind_names_all_and_fits_a_screen(run: Run) -> None:
     done = run("list")
     assert done.code == 0
-    assert "inversion/portfolio" in done.out
+    assert "inversion/{" in done.out
+    assert "portfolio" in done.out
     assert len(done.out.splitlines()) < 40
 
 

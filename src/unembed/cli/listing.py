@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -28,7 +29,7 @@ def list_names(
     from unembed.cli.output import Voice, table
 
     if kind is None and not as_json:
-        Voice().show(table(("Kind", "Names"), [(each, ", ".join(names_of(each))) for each in KINDS]))
+        Voice().show(table(("Kind", "Names"), [(each, _shortly(names_of(each))) for each in KINDS]))
         Voice().line("What they are: unembed list KIND; one of them: unembed show NAME")
         return 0
     found = [entry for each in ([kind] if kind else KINDS) for entry in entries(each)]
@@ -51,3 +52,15 @@ def list_names(
     ]
     voice.show(table(("Name", "Kind", "What it is", "Paper", "Requires"), rows))
     return 0
+
+
+def _shortly(names: Sequence[str]) -> str:
+    """Names of one family in braces, as a shell writes them, so that all kinds fit a screen."""
+    families: dict[str, list[str]] = {}
+    for name in names:
+        family, slash, own = name.rpartition("/")
+        families.setdefault(family + slash, []).append(own)
+    return ", ".join(
+        f"{family}{{{', '.join(own)}}}" if family and len(own) > 1 else ", ".join(family + one for one in own)
+        for family, own in families.items()
+    )
