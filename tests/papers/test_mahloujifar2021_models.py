@@ -121,7 +121,9 @@ class TestTables:
         document = smoke(f"mahloujifar2021/{table}")
         assert not document["unmeasured"]
         told = {row["setting"] for row in document["rows"]}
-        assert told == {f"{n} sentences{more}" for n in SCALE.users for more in ("", " · word vectors themselves")}
+        assert told == {
+            f"{n} sentences{more}" for n in SCALE.users for more in ("", " · ours", " · word vectors themselves")
+        }
         assert {"attack accuracy", "AUC"} <= {row["metric"] for row in document["rows"]}
         assert any("1 % false alarms can't be seen" in note for note in document["notes"])
 

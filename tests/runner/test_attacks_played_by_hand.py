@@ -17,6 +17,7 @@ from unembed.testing.toys import toy_corpus
 
 BY_HAND = {
     "membership/label-queries": "labels of classifiers",
+    "membership/label-shifts": "labels of classifiers",
     "membership/next-word": "next words of a language model",
 }
 

@@ -40,6 +40,16 @@ def test_the_short_form_gives_the_label_of_every_query(seed: int, known: set[int
     texts = list(query_texts(DOCUMENTS, [WORDS[w] for w in asked], most=4))
     assert len(texts) == len(answers) == 5 + 5 * 3 * 4
     assert answers.tolist() == asked_one_by_one(table, weights, offset, texts)
+    moved = [
+        np.mean(
+            asked_one_by_one(
+                table, weights, offset, [" ".join([d, *[WORDS[w]] * n]) for d in DOCUMENTS for n in (1, 2)]
+            )
+        )
+        for w in asked
+    ]
+    alone = np.mean(asked_one_by_one(table, weights, offset, list(DOCUMENTS)))
+    assert classifier.shifts(texts_read, asked, most=2) == pytest.approx(np.array(moved) - alone)
     assert classifier.labels(texts_read).tolist() == [said > 0 for said in answers[:5]]
 
 

@@ -45,6 +45,7 @@ ATTACKS: Registry[type[SomeAttack]] = Registry(
         "membership/shadow-lasso": "unembed.attacks.membership.shadow_lasso:ShadowLasso",
         "membership/shadow-likelihood": "unembed.attacks.membership.shadow_likelihood:ShadowLikelihood",
         "membership/label-queries": "unembed.attacks.membership.label_queries:LabelQueries",
+        "membership/label-shifts": "unembed.attacks.membership.label_shifts:LabelShifts",
         "membership/next-word": "unembed.attacks.membership.next_word:NextWord",
         "membership/shadow-classifier": "unembed.attacks.membership.shadow_classifier:ShadowClassifier",
         "membership/class-thresholds": "unembed.attacks.membership.class_thresholds:ClassThresholds",

@@ -9,7 +9,7 @@ appended (Algorithm 3). What comes out are deals of the game, one for every choi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -72,6 +72,11 @@ class Asking:
     right: FloatArray
     documents: list[ReadTexts]
 
+    @property
+    def readers(self) -> list[tuple[LabelClassifier, ReadTexts]]:
+        """Each classifier with the documents as it reads them."""
+        return list(zip(self.classifiers, self.documents, strict=True))
+
 
 @dataclass(frozen=True)
 class LabelTrials:
@@ -130,13 +135,25 @@ class LabelTrials:
         inside = [side.members[:, chosen] for side in (self.trials.shadow_samples, self.trials.samples)]
         return dealt(columns, both["shadows"], inside[0], both["targets"], inside[1])
 
+    def shifts(self, users: Sequence[int]) -> Deal[UserKnowledge, Trials]:
+        """How far every word of some users, not the chosen ones alone, moves the labels of the documents."""
+        words = [self.asked[user].words for user in users]
+        both = [
+            [np.stack([reader.shifts(read, own, self.appended) for reader, read in side.readers]) for own in words]
+            for side in (self.shadows, self.targets)
+        ]
+        columns = [UserColumns(self.columns[user].name, len(own)) for user, own in zip(users, words, strict=True)]
+        inside = [side.members[:, list(users)] for side in (self.trials.shadow_samples, self.trials.samples)]
+        made = dealt(columns, both[0], inside[0], both[1], inside[1])
+        queries = len(self.labelled.documents) * (1 + self.appended * max(len(own) for own in words))
+        return replace(made, queries=queries)
+
     def distances(self, users: Sequence[int]) -> Deal[UserKnowledge, Trials]:
         """The same models asked for their word vectors, which this adversary can't see: to compare with."""
         return self.trials.deal(Answers(self.asked, self.shadows.distances, self.targets.distances), users)
 
     def _answers(self, side: Asking, user: int) -> NDArray[np.int8]:
-        read = zip(side.classifiers, side.documents, strict=True)
-        return np.stack([own.answers(documents, self.words[user], self.appended) for own, documents in read])
+        return np.stack([own.answers(read, self.words[user], self.appended) for own, read in side.readers])
 
     def _asking(self, side: Side) -> Asking:
         from joblib import Parallel, delayed

@@ -36,6 +36,7 @@ PENALTY = 0.1
 #: Documents that words are appended to (Algorithm 3, step 4).
 DOCUMENTS = 100
 LABELS = AttackSpec("labels of the classifier", "membership/label-queries", {})
+OURS = AttackSpec("ours", "membership/label-shifts", {})
 VECTORS = AttackSpec("word vectors themselves", "membership/shadow-lasso", {})
 NAMES = {HEADLINE: "attack accuracy", "advantage": "advantage", "auc": "AUC"} | {
     name: f"TPR at {100 * rate:g} % FPR" for rate, name in RATES.items()
@@ -179,10 +180,14 @@ class Study:
         }
 
     def rows(self) -> list[Row]:
-        """For each number of sentences: through labels and, to compare with, through the word vectors themselves."""
+        """For each number of sentences: through labels, twice, and, to compare with, through the word vectors."""
         found = []
         for sentences, users in self.world.users.items():
-            for spec, deal in ((LABELS, self.models.deal), (VECTORS, self.models.distances)):
+            for spec, deal in (
+                (LABELS, self.models.deal),
+                (OURS, self.models.shifts),
+                (VECTORS, self.models.distances),
+            ):
                 found.append(
                     played(
                         self.conditions,

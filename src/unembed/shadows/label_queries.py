@@ -70,6 +70,10 @@ class LabelClassifier:
         moved = start[:, :, None] + push[None, :, None] * np.arange(1, most + 1)
         return np.where(np.concatenate([alone, moved.ravel()]) > 0, 1, -1).astype(np.int8)
 
+    def shifts(self, texts: ReadTexts, words: IntArray, most: int = APPENDED) -> FloatArray:
+        """How far each word moves the labels of the texts."""
+        return word_shifts(self.answers(texts, words, most), len(texts.pull), most)
+
     def _alone(self, texts: ReadTexts) -> FloatArray:
         """Where nothing is known the mean is zero, and b decides."""
         return np.where(texts.known, texts.pull, self.offset)
@@ -108,3 +112,9 @@ def query_texts(documents: Sequence[str], words: Sequence[str], most: int = APPE
         for word in words:
             for times in range(1, most + 1):
                 yield " ".join([document, *[word] * times])
+
+
+def word_shifts(answers: NDArray[np.generic], documents: int, most: int = APPENDED) -> FloatArray:
+    """The mean label with each word appended 1 to ``most`` times, less that without; ``answers`` as ``query_texts``."""
+    alone, moved = answers[:documents], answers[documents:].reshape(documents, -1, most)
+    return np.asarray(moved.mean(axis=(0, 2)) - alone.mean(), dtype=np.float64)

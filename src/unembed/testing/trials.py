@@ -190,5 +190,6 @@ _MAKERS: dict[str, Callable[[World], Deal[Any, Any]]] = {
 #: By attack: those that read other answers than the others of their game.
 _READ_OTHERWISE: dict[str, Callable[[World], Deal[Any, Any]]] = {
     "membership/label-queries": _of_labels,
+    "membership/label-shifts": _of_labels,
     "membership/next-word": _of_next_words,
 }

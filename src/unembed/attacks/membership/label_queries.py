@@ -21,7 +21,7 @@ from unembed.params import Parametrised
 from unembed.seeds import seed_for
 
 NO_LABELS = (
-    "could not measure: membership/label-queries reads the labels of classifiers, and models were asked for vectors; "
+    "could not measure: this attack reads the labels of classifiers, and models were asked for vectors; "
     "ask your own and deal it the answers, as the how-to 'Membership through a model' does"
 )
 

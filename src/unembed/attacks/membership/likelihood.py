@@ -15,11 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unembed.errors import CannotMeasureError
 from unembed.metrics.spread import FloatArray
+from unembed.seeds import generator
 from unembed.shadows.signals import Asked
 
 #: No kind of effect varies less than this, so that a clear effect of one answer is never drawn away wholly.
 LEAST_VARIANCE = 1e-3
+#: Parts of the shadow models that are held back in turn, to learn how scores of unseen models lie.
+FOLDS = 5
 #: Words that stand farther apart are taken for so far.
 FARTHEST = 5
 #: Weight of the penalty on the coefficients of what is expected.
@@ -36,6 +40,39 @@ class Effects:
     def drawn_to(self, seen: FloatArray, noise: float) -> FloatArray:
         """The mean of each effect after it was seen with this much noise."""
         return np.asarray((self.variance * seen + noise * self.mean) / (self.variance + noise))
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The log of the likelihood ratio, as a line through the answers about one user, in deviations."""
+
+    weights: FloatArray
+    equal: float
+    rise: float
+
+    def of(self, answers: FloatArray) -> FloatArray:
+        """Above 0: likelier with the data."""
+        return np.asarray((answers @ self.weights - self.equal) * self.rise)
+
+
+def ratio_for(answers: FloatArray, members: NDArray[np.bool_], effects: Effects, ridge: float, seed: int) -> Ratio:
+    """Weights from all models; where the ratio is 1, and its slope, from models that had no part in theirs."""
+
+    def weigh(some: FloatArray, inside: NDArray[np.bool_]) -> FloatArray:
+        return weights_for(some, inside, effects.drawn_to(effects_of(some, inside), noise_of(inside)), ridge)
+
+    order = generator(seed, "folds").permutation(len(members))
+    scores = np.zeros(len(order))
+    for held in np.array_split(order, FOLDS):
+        rest = np.setdiff1d(order, held)
+        some, inside = answers[rest], members[rest]
+        if inside.all() or not inside.any():
+            raise CannotMeasureError(f"{len(order)} shadow models are too few to hold some of them back")
+        weights = weigh(some, inside)
+        scores[held] = answers[held] @ weights - middle(some, inside, weights)
+    apart, rise = log_ratio(scores, members)
+    weights = weigh(answers, members)
+    return Ratio(weights, middle(answers, members, weights) + apart, rise)
 
 
 def expected(kinds: FloatArray, seen: FloatArray, noise: float) -> Effects:

@@ -20,11 +20,9 @@ from unembed.attacks.membership.likelihood import (
     effects_of,
     expected,
     kinds_of_pairs,
-    log_ratio,
-    middle,
     nearness,
     noise_of,
-    weights_for,
+    ratio_for,
 )
 from unembed.attacks.membership.shadow_lasso import asked_about, said_above_zero
 from unembed.encoders.base import Vectors
@@ -34,11 +32,7 @@ from unembed.games.membership_user import UserKnowledge, answers_in, users_of
 from unembed.games.threat import Capability
 from unembed.metrics.spread import FloatArray
 from unembed.params import Parametrised
-from unembed.seeds import generator
 from unembed.shadows.signals import Asked
-
-#: Parts of the shadow models that are held back in turn, to learn how scores of unseen models lie.
-FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -71,20 +65,6 @@ def _deviations(near: FloatArray, centre: FloatArray, scale: FloatArray) -> Floa
     return np.nan_to_num((near - centre) / scale)
 
 
-@dataclass(frozen=True)
-class _Ratio:
-    """The log of the likelihood ratio, as a line through one user's answers."""
-
-    studied: _Studied
-    weights: FloatArray
-    equal: float
-    rise: float
-
-    def of(self, answers: FloatArray) -> FloatArray:
-        """Above 0: likelier with the data."""
-        return np.asarray((self.studied.deviations(answers) @ self.weights - self.equal) * self.rise)
-
-
 class ShadowLikelihood(Parametrised):
     """A likelihood ratio per user, learnt from shadow models."""
 
@@ -106,16 +86,19 @@ class ShadowLikelihood(Parametrised):
         if not any(len(one.columns) for one in studied):
             raise CannotMeasureError("the shadow models know no two neighbouring words of any user")
         expectations = self._expected(studied)
-        self.ratios_ = [self._ratio(one, effects) for one, effects in zip(studied, expectations, strict=True)]
+        self.read_ = [
+            (one, ratio_for(one.near, one.members, effects, self.ridge, self.seed))
+            for one, effects in zip(studied, expectations, strict=True)
+        ]
         return self
 
     def run(self, vectors: Vectors) -> InOrOutGuess:
         """The log of the likelihood ratio of each trial."""
         scores = np.zeros(int(vectors.shape[0]))
         whose = users_of(vectors, len(self.users_))
-        for user, ratio in enumerate(self.ratios_):
+        for user, (studied, ratio) in enumerate(self.read_):
             rows = np.flatnonzero(whose == user)
-            scores[rows] = ratio.of(answers_in(vectors, rows, self.users_[user]))
+            scores[rows] = ratio.of(studied.deviations(answers_in(vectors, rows, self.users_[user])))
         return said_above_zero(scores)
 
     def _expected(self, studied: list[_Studied]) -> list[Effects]:
@@ -126,22 +109,3 @@ class ShadowLikelihood(Parametrised):
         cuts = np.cumsum([len(one.columns) for one in studied])[:-1]
         means, variances = np.split(found.mean, cuts), np.split(found.variance, cuts)
         return [Effects(mean, variance) for mean, variance in zip(means, variances, strict=True)]
-
-    def _ratio(self, one: _Studied, effects: Effects) -> _Ratio:
-        """Weights from all models; where the ratio is 1, and its slope, from models that had no part in theirs."""
-        order = generator(self.seed, "folds").permutation(len(one.members))
-        scores = np.zeros(len(order))
-        for held in np.array_split(order, FOLDS):
-            rest = np.setdiff1d(order, held)
-            near, members = one.near[rest], one.members[rest]
-            if members.all() or not members.any():
-                raise CannotMeasureError(f"{len(order)} shadow models are too few to hold some of them back")
-            weights = self._weights(near, members, effects)
-            scores[held] = one.near[held] @ weights - middle(near, members, weights)
-        apart, rise = log_ratio(scores, one.members)
-        weights = self._weights(one.near, one.members, effects)
-        return _Ratio(one, weights, middle(one.near, one.members, weights) + apart, rise)
-
-    def _weights(self, near: FloatArray, members: NDArray[np.bool_], effects: Effects) -> FloatArray:
-        drawn = effects.drawn_to(effects_of(near, members), noise_of(members))
-        return weights_for(near, members, drawn, self.ridge)
