@@ -124,7 +124,7 @@ class TestLabels:
         assert own.labels[drawn].sum() == len(drawn) / 2 == 20
 
     def test_models_are_trained_once(self, corpus: TokenCorpus, trials: UserTrials, tmp_path: Any) -> None:
-        few = replace(trials, shadows=10, models=1)
+        few = replace(trials, shadows=10, models=2)
         made = []
         for _ in range(2):
             teacher = trainer()
@@ -132,7 +132,7 @@ class TestLabels:
                 few, labelled(corpus, trials), teacher, chosen_pairs, min_count=3, keep=Artifacts(tmp_path)
             )
             made.append((teacher.made, again.deal().vectors, teacher))
-        assert made[0][2].made == 11
+        assert made[0][2].made == 12
         assert made[1][2].made == 0
         assert np.array_equal(made[0][1], made[1][1])
 

@@ -120,6 +120,12 @@ class TestDeal:
         with pytest.raises(CannotMeasureError, match="answers anything"):
             self.of([np.ones((12, 2))], [np.full((4, 2), np.nan)])
 
+    def test_where_one_side_alone_can_be_asked_about_nothing_is_compared(self):
+        answers = np.ones((4, 2))
+        answers[1::2] = np.nan
+        with pytest.raises(CannotMeasureError, match="the data were used in all"):
+            self.of([np.ones((12, 2))], [answers])
+
     def test_rates_that_so_few_trials_can_not_show_are_not_zero(self):
         deal = toy_trials("membership-user", "leaky")
         guess = InOrOutGuess(deal.truth.inside.astype(float), deal.truth.inside.astype(float))

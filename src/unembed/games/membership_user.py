@@ -137,6 +137,12 @@ def dealt(
     whose = [users[number].name for number in of_trial]
     truth = Trials(members[:, kept].T.ravel()[told], whose, names, repeated=True)
     negatives = int((~truth.inside).sum())
+    if negatives in (0, len(truth.inside)):
+        side = "none" if negatives else "all"
+        raise CannotMeasureError(
+            f"of the {len(truth.inside)} trials in which something can be asked the data were used in {side}: members "
+            "and others can't be compared"
+        )
     return Deal(
         knowledge,
         vectors[told],
