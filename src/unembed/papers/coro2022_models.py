@@ -23,6 +23,7 @@ from unembed.games.membership_model import MembershipModelGame, ModelKnowledge, 
 from unembed.games.membership_model_trials import ClassifierTrials, Pool, Side
 from unembed.metrics.estimate import mean
 from unembed.papers.base import Conditions, Measured, by_size
+from unembed.papers.coro2022_language import FIGURES
 from unembed.papers.datasets import read
 from unembed.papers.encoders import RECIPES, Encoders
 from unembed.papers.library import facts_of
@@ -38,16 +39,9 @@ THRESHOLDS = tuple(
 CLASSIFIER = AttackSpec("attack model per class", "membership/shadow-classifier", {})
 RATIO = AttackSpec("likelihood ratio", "membership/likelihood-ratio", {})
 AGGREGATES = AttackSpec("aggregates of users", "membership/user-aggregates", {})
-SAMPLES: Names = {
-    HEADLINE: "balanced accuracy",
-    "advantage": "advantage",
-    "auc": "AUC",
-    "found_at_1_percent_false_alarms": "TPR at 1 % FPR",
-    "found_at_0.1_percent_false_alarms": "TPR at 0.1 % FPR",
-}
 USERS: Names = {
     "users_balanced_accuracy": "balanced accuracy, users",
-    **{f"users_{ours}": f"{printed}, users" for ours, printed in SAMPLES.items() if ours != HEADLINE},
+    **{f"users_{ours}": f"{printed}, users" for ours, printed in FIGURES.items() if ours != HEADLINE},
 }
 DISJOINT, SAME = "shadow models of other users", "shadow models of the same texts"
 POOLS: dict[str, Pool] = {DISJOINT: "own", SAME: "targets"}
@@ -138,7 +132,7 @@ class Study:
 
     def _row(self, spec: AttackSpec, pool: str, classifier: str, *, users_only: bool = False) -> Row:
         name = setting(spec.title, f"{classifier} on {RECIPES[self.key].title}", self.source.title, pool)
-        names = USERS if users_only else {**SAMPLES, **USERS}
+        names = USERS if users_only else {**FIGURES, **USERS}
         identity = self._identity(pool, classifier)
         game = MembershipModelGame()
         seeds = (self.source.title, self.key, pool, classifier)
@@ -207,7 +201,7 @@ class Study:
             guess = _read_texts(self._sides[0], deal, seed_for(self.conditions.seed, "texts alone"))
             scores = MembershipModelGame().judge(deal.truth, guess, seed_for(self.conditions.seed, name))
             found = {HEADLINE: scores.estimate(), **scores.secondary}
-            printed = {**SAMPLES, **USERS}
+            printed = {**FIGURES, **USERS}
             return [Measured.of(name, printed[ours], found[ours]) for ours in printed if ours in found]
 
         return Row(name, {**self._identity(DISJOINT, "perceptron"), "parts": "as many members in either"}, measure)
